@@ -34,24 +34,17 @@
 /* Threads of the hypervisor from this number on have the calls that span several stays at EL2. */
 #define LONG_CALLS	(1U << 20)
 
-enum chrome_kind {
-	CHROME_INSTANT,
-	CHROME_ENTER,		/* hyp_enter */
-	CHROME_EXIT,		/* hyp_exit */
-	CHROME_CALL,		/* has a duration, on the CPU */
-	CHROME_GUEST,		/* has a duration, on the vCPU: guest_exit */
-	CHROME_FIXUP,		/* likewise, but does not name the VM: guest_fixup */
-	CHROME_POOL,		/* hyp_pool, which has a counter */
-};
-
 /* How to write events of the same name: without a result, and with one */
 struct chrome_row {
 	uint64_t	key;
 	struct row	rows[2];
 };
 
+struct chrome;
+
 struct chrome_event {
-	enum chrome_kind		kind;
+	void				(*put)(struct chrome *chrome, struct chrome_event *event,
+					       const struct hyptrace_record *rec);
 	const struct hyptrace_meaning	*meaning;	/* NULL before its first use */
 	bool				has_text;	/* a sentence */
 	struct map			rows;		/* by what names the event */
@@ -68,28 +61,13 @@ struct chrome {
 	unsigned int		cpu;
 	bool			has_long;	/* the thread of its long calls has a name */
 	struct hyptrace_record	enter;		/* the CPU is at EL2 since then; or no data */
+	struct chrome_event	*entered;
 	void			*copy;		/* data of @enter, in memory of @room bytes */
 	uint32_t		room;
 	uint64_t		last;		/* time of the last event */
 	struct stamp		stamp;
 	struct map		vcpus;		/* whose threads have a name */
 };
-
-static enum chrome_kind kind_of(const struct hyptrace_meaning *meaning)
-{
-	if (meaning->kind == HYPTRACE_KIND_ENTER)
-		return CHROME_ENTER;
-	if (meaning->kind == HYPTRACE_KIND_EXIT)
-		return CHROME_EXIT;
-	if (meaning->kind == HYPTRACE_KIND_POOL)
-		return CHROME_POOL;
-	if (!hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
-		return CHROME_INSTANT;
-	if (!hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
-		return CHROME_CALL;
-	return hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VM) &&
-	       hyptrace_meaning_has(meaning, HYPTRACE_ROLE_INDEX) ? CHROME_GUEST : CHROME_FIXUP;
-}
 
 static void add_field(struct row *row, const struct hyptrace_field *field, const char *name,
 		      bool has_names)
@@ -179,22 +157,6 @@ static const struct chrome_row *find_row(const struct chrome *chrome,
 	if (!event->plain)
 		event->plain = new_row(chrome, event, key, NULL);
 	return event->plain;
-}
-
-static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrace_record *rec)
-{
-	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(chrome->model, rec);
-	struct chrome_event *event;
-
-	if (!meaning->event)
-		return &chrome->unknown;
-	event = &chrome->events[meaning->event->id];
-	if (!event->meaning) {
-		event->meaning = meaning;
-		event->kind = kind_of(meaning);
-		event->has_text = hyptrace_formats_has_sentence(chrome->formats, meaning->event);
-	}
-	return event;
 }
 
 /* Print the name and the arguments of an event, and the end of its object. */
@@ -339,11 +301,19 @@ static void close_slice(struct chrome *chrome, uint64_t ts)
 	if (!enter->data)
 		return;
 	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts, ts - enter->ts,
-		     event_of(chrome, enter), enter);
+		     chrome->entered, enter);
 	chrome->enter.data = NULL;
 }
 
-static void open_slice(struct chrome *chrome, const struct hyptrace_record *rec)
+static void end_slice(struct chrome *chrome, struct chrome_event *event,
+		      const struct hyptrace_record *rec)
+{
+	(void)event;
+	close_slice(chrome, rec->ts);
+}
+
+static void open_slice(struct chrome *chrome, struct chrome_event *event,
+		       const struct hyptrace_record *rec)
 {
 	/* a hyp_exit is missing, though no loss was reported: slices must nest */
 	close_slice(chrome, rec->ts);
@@ -353,6 +323,7 @@ static void open_slice(struct chrome *chrome, const struct hyptrace_record *rec)
 		if (!chrome->copy)
 			die_no_memory();
 	}
+	chrome->entered = event;
 	chrome->enter = *rec;
 	chrome->enter.data = memcpy(chrome->copy, rec->data, rec->size);
 }
@@ -378,21 +349,20 @@ static uint64_t value_of(const struct chrome_event *event, enum hyptrace_role ro
 static void put_slice(struct chrome *chrome, struct chrome_event *event,
 		      const struct hyptrace_record *rec)
 {
+	const bool is_guest = hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_VCPU);
 	uint64_t duration = value_of(event, HYPTRACE_ROLE_DURATION, rec), tid;
-	unsigned int pid = CHROME_GUESTS;
 
 	if (duration > rec->ts)
 		duration = rec->ts;
-	if (event->kind == CHROME_CALL) {
-		pid = CHROME_HYPERVISOR;
-		tid = thread_of_call(chrome, rec->ts - duration);
-	} else {
-		tid = value_of(event, HYPTRACE_ROLE_VCPU, rec);
-	}
-	if (event->kind == CHROME_GUEST)
+	tid = is_guest ? value_of(event, HYPTRACE_ROLE_VCPU, rec) :
+			 thread_of_call(chrome, rec->ts - duration);
+	/* guest_fixup does not name the VM */
+	if (is_guest && hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_VM) &&
+	    hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_INDEX))
 		name_vcpu(chrome, tid, value_of(event, HYPTRACE_ROLE_VM, rec),
 			  value_of(event, HYPTRACE_ROLE_INDEX, rec));
-	put_complete(chrome, pid, tid, rec->ts - duration, duration, event, rec);
+	put_complete(chrome, is_guest ? CHROME_GUESTS : CHROME_HYPERVISOR, tid, rec->ts - duration,
+		     duration, event, rec);
 }
 
 static void put_instant(struct chrome *chrome, struct chrome_event *event,
@@ -404,9 +374,9 @@ static void put_instant(struct chrome *chrome, struct chrome_event *event,
 	put_details(chrome, event, rec);
 }
 
-/* The free pages of a pool. */
-static void put_counter(struct chrome *chrome, struct chrome_event *event,
-			const struct hyptrace_record *rec)
+/* An event of a pool, and a counter with its free pages */
+static void put_pool(struct chrome *chrome, struct chrome_event *event,
+		     const struct hyptrace_record *rec)
 {
 	char *to = begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, rec->ts);
 
@@ -415,6 +385,7 @@ static void put_counter(struct chrome *chrome, struct chrome_event *event,
 	to = stpcpy(to, "\",\"args\":{\"free pages\":");
 	to = hyptrace_digits_decimal(to, value_of(event, HYPTRACE_ROLE_LEFT, rec));
 	out_put_to(chrome->out, stpcpy(to, "}}"));
+	put_instant(chrome, event, rec);
 }
 
 static void put_loss(struct chrome *chrome, uint64_t ts, uint64_t lost)
@@ -429,30 +400,28 @@ static void put_loss(struct chrome *chrome, uint64_t ts, uint64_t lost)
 	out_put_to(chrome->out, stpcpy(to, "}}"));
 }
 
-static void put_event(struct chrome *chrome, const struct hyptrace_record *rec)
+static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrace_record *rec)
 {
-	struct chrome_event *event = event_of(chrome, rec);
+	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(chrome->model, rec);
+	struct chrome_event *event;
 
-	switch (event->kind) {
-	case CHROME_ENTER:
-		open_slice(chrome, rec);
-		break;
-	case CHROME_EXIT:
-		close_slice(chrome, rec->ts);
-		break;
-	case CHROME_CALL:
-	case CHROME_GUEST:
-	case CHROME_FIXUP:
-		put_slice(chrome, event, rec);
-		break;
-	case CHROME_POOL:
-		put_counter(chrome, event, rec);
-		put_instant(chrome, event, rec);
-		break;
-	case CHROME_INSTANT:
-		put_instant(chrome, event, rec);
-		break;
+	if (!meaning->event)
+		return &chrome->unknown;
+	event = &chrome->events[meaning->event->id];
+	if (!event->meaning) {
+		event->meaning = meaning;
+		event->put = put_instant;
+		if (meaning->kind == HYPTRACE_KIND_ENTER)
+			event->put = open_slice;
+		else if (meaning->kind == HYPTRACE_KIND_EXIT)
+			event->put = end_slice;
+		else if (meaning->kind == HYPTRACE_KIND_POOL)
+			event->put = put_pool;
+		else if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
+			event->put = put_slice;
+		event->has_text = hyptrace_formats_has_sentence(chrome->formats, meaning->event);
 	}
+	return event;
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
@@ -460,14 +429,17 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 {
 	struct chrome *chrome = part->state;
 	const struct hyptrace_stream_event *event;
+	struct chrome_event *how;
 
 	for (event = events; event < events + nr; event++) {
 		const struct hyptrace_record *rec = &event->record;
 
 		if (rec->lost)
 			put_loss(chrome, rec->ts, rec->lost);
-		if (rec->data)
-			put_event(chrome, rec);
+		if (rec->data) {
+			how = event_of(chrome, rec);
+			how->put(chrome, how, rec);
+		}
 		chrome->last = rec->ts;
 	}
 }
@@ -480,6 +452,7 @@ static void begin_part(struct export_part *part)
 	chrome->out = part->out;
 	chrome->cpu = part->cpu;
 	chrome->model = part->x->model;
+	chrome->unknown.put = put_instant;
 	chrome->formats = part->formats;
 	chrome->events = xcalloc(chrome->model->nr + 1, sizeof(*chrome->events));
 	name_cpu(chrome, "", chrome->cpu);
