@@ -75,12 +75,6 @@ void columns_tell_apart(struct columns *columns, unsigned int nr);
 void columns_default(struct columns *columns, bool csv);
 /* @before and the names of all columns, for free() */
 char *columns_names(const struct columns *columns, const char *before);
-
-/* Print a row of the table that is open. */
-void columns_print(const struct columns *columns, struct printer *p, const void *row);
-/* Print a value of a row, or all of them, into the object that is open. */
-void column_print(const struct column *column, struct printer *p, const void *row);
-void columns_print_values(const struct columns *columns, struct printer *p, const void *row);
 /* By key or name; NULL if there is none */
 const struct column *columns_find(const struct columns *columns, const char *name);
 

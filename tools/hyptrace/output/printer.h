@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct column;
 struct columns;
 struct out;
 struct printer;
@@ -88,5 +89,11 @@ void printer_s64(struct printer *p, const char *key, int64_t value);
 void printer_none(struct printer *p, const char *key);
 /* A value that is JSON already, without blanks; only for printers of JSON */
 void printer_json(struct printer *p, const char *key, const char *json, size_t len);
+
+/* Print a row of the table that is open. */
+void columns_print(const struct columns *columns, struct printer *p, const void *row);
+/* Print a value of a row, or all of them, into the object that is open. */
+void column_print(const struct column *column, struct printer *p, const void *row);
+void columns_print_values(const struct columns *columns, struct printer *p, const void *row);
 
 #endif /* PRINTER_H */

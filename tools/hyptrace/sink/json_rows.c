@@ -239,7 +239,8 @@ static noinline void print_unknown(struct json_rows *rows, unsigned int cpu,
 {
 	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
 	out_printf(out, "\",%s\"event\":null,\"id\":%u,\"size\":%u",
-		   rows->flags & JSON_ROWS_HOST ? "\"host\":true," : "", row_record_id(rec), rec->size);
+		   rows->flags & JSON_ROWS_HOST ? "\"host\":true," : "", row_record_id(rec),
+		   rec->size);
 }
 
 /* Print an event without the brace at its end. */

@@ -215,7 +215,8 @@ struct host_kind {
 	const struct hyptrace_event	*event;		/* NULL if the file has no such event */
 	const struct hyptrace_field	*pid;		/* its field common_pid; or NULL */
 	const struct message		*message;	/* NULL for a generic event */
-	const struct hyptrace_field	*fields[PERFETTO_FTRACE_FIELDS];	/* NULL: it has no such field */
+	/* NULL: it has no such field */
+	const struct hyptrace_field	*fields[PERFETTO_FTRACE_FIELDS];
 	size_t				room;		/* bytes of the event at most */
 };
 
