@@ -9,6 +9,7 @@
 
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/lines.h"
+#include "../../tools/hyptrace/sink/row.h"
 
 static void print_symbols(struct printer *p, struct hyptrace_formats *formats,
 			  const struct hyptrace_event *event, const struct hyptrace_record *rec)
@@ -61,7 +62,7 @@ static void print_slowly(struct printer *p, struct hyptrace_formats *formats,
 	printer_u64(p, "ts", rec->ts);
 	if (!event) {
 		printer_none(p, "event");
-		printer_uint(p, "id", lines_record_id(rec));
+		printer_uint(p, "id", row_record_id(rec));
 		printer_uint(p, "size", rec->size);
 		printer_end(p);
 		return;

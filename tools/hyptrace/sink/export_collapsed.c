@@ -80,6 +80,10 @@ static void add_sum(const void *node, VISIT visit, void *to)
 /* Add all sums of other stacks, which are freed. */
 static void join(struct stacks *to, struct stacks *from)
 {
+	if (!to->sums) {
+		*to = *from;
+		return;
+	}
 	twalk_r(from->sums, add_sum, to);
 	tdestroy(from->sums, free_sum);
 }
