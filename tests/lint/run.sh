@@ -18,8 +18,10 @@ max_patch_lines=450
 max_spec_lines=900
 
 cd "$repo"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# Always the same folder: ccache then knows the compilers' options.
+work=$repo/tests/lint/build
+rm -rf "$work"
+mkdir "$work"
 . "$repo/tests/lint/series.sh"
 
 # All files that are in the repository, or are going to be added.
