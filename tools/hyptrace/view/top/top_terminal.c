@@ -89,13 +89,24 @@ bool top_terminal_has_utf8(void)
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
+/* Never called: the signal is blocked. */
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
 /* Wait for keys and for signals on one descriptor. */
 static int open_input(void)
 {
 	struct epoll_event key = { .events = EPOLLIN, .data.fd = STDIN_FILENO };
-	struct epoll_event signal = { .events = EPOLLIN };
+	struct epoll_event signals = { .events = EPOLLIN };
 	sigset_t set;
 
+	/*
+	 * ncurses leaves a signal alone that has a handler. Else it ignores SIGTSTP while it draws,
+	 * and the kernel then forgets one that was not read yet.
+	 */
+	signal(SIGTSTP, ignore);
 	sigemptyset(&set);
 	sigaddset(&set, SIGWINCH);
 	sigaddset(&set, SIGTSTP);
@@ -103,10 +114,10 @@ static int open_input(void)
 	sigprocmask(SIG_BLOCK, &set, &terminal.before);
 	terminal.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	terminal.epoll = epoll_create1(EPOLL_CLOEXEC);
-	signal.data.fd = terminal.signals;
+	signals.data.fd = terminal.signals;
 	if (terminal.signals < 0 || terminal.epoll < 0 ||
 	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, STDIN_FILENO, &key) ||
-	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, terminal.signals, &signal))
+	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, terminal.signals, &signals))
 		return -errno;
 	return 0;
 }
@@ -159,6 +170,7 @@ void top_terminal_end(void)
 		close(terminal.signals);
 	if (terminal.epoll >= 0) {
 		close(terminal.epoll);
+		signal(SIGTSTP, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &terminal.before, NULL);
 	}
 	terminal.screen = NULL;
@@ -212,6 +224,7 @@ static void stop(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	/* stopped here; SIGCONT continues */
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGTSTP, ignore);
 }
 
 /* Return true if the screen must be drawn again. */
