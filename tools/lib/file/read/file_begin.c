@@ -100,10 +100,7 @@ static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
 	return nr;
 }
 
-/*
- * Find a sub-buffer whose time can be read, from @src->first back to @begin. The steps grow: there
- * may be many damaged ones. Return 1; 0 if there is none; or a negative errno.
- */
+/* Go back, in growing steps, to a sub-buffer whose time can be read. Return 1, 0 if none can. */
 static int find_whole(struct file_source *src, uint64_t begin, uint64_t *ts,
 		      struct hyptrace_error *err)
 {

@@ -17,10 +17,7 @@
 
 #include "file.h"
 
-/*
- * Read a part of a file. Return the bytes that were read, less than size at the end of the file; or
- * a negative errno.
- */
+/* Return the bytes that were read, fewer at the end of the file; or a negative errno. */
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
@@ -192,10 +189,7 @@ char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max)
 	return text;
 }
 
-/*
- * Keep a part of the structure for the command. Without memory, or after very many of them, the
- * part is forgotten.
- */
+/* Keep a part of the structure for the command, as long as there is memory and room for it. */
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...)
 {

@@ -271,10 +271,7 @@ static void go_back(struct file_data *data, uint64_t at)
 		data->at.offset = COUNT_SIZE;
 }
 
-/*
- * Find the chunk that has a byte of a CPU; @data->at is set to it. Return 1, 0 at the end, or a
- * negative errno.
- */
+/* Find the chunk that has a byte of a CPU, for @data->at. Return 1, or 0 at the end. */
 static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uint64_t at,
 		      struct head *head, struct hyptrace_error *err)
 {
@@ -376,10 +373,7 @@ uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *ow
 	return at < data->moved ? data->to + at : data->offset + at;
 }
 
-/*
- * Get the number of sub-buffers of a CPU. A chunk that is not whole, and what follows, does not
- * count.
- */
+/* Count the sub-buffers of a CPU, without a chunk that is not whole and those after it. */
 int hyptrace_data_count(const struct hyptrace_file *f, struct file_data *data, uint64_t *nr,
 			struct hyptrace_error *err)
 {

@@ -224,10 +224,7 @@ static noinline int deliver_slowly(struct hyptrace_file *f,
 	return ret ? ret : next_slowly(f, event, err);
 }
 
-/*
- * Continue where hyptrace_decoder_next() has returned @ret for the last source, or has decoded an
- * event that is too late.
- */
+/* hyptrace_decoder_next() has returned @ret for the last source, or an event that is too late. */
 static noinline int next_after(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
 			       int ret, struct hyptrace_error *err)
 {

@@ -15,10 +15,7 @@
 #define MINUTE	(UINT64_C(60) * 1000000000)
 #define YEAR	(365 * 24 * 60 * MINUTE)
 
-/*
- * Prepare to read the events of a CPU. Return 0 or -ENOMEM; hyptrace_file_source_close() in any
- * case.
- */
+/* Prepare to read a CPU. After a failure, too, hyptrace_file_source_close() is called. */
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
 {

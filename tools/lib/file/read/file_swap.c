@@ -96,10 +96,7 @@ static void put_u32(char *to, uint32_t value)
 	memcpy(to, &value, sizeof(value));
 }
 
-/*
- * Convert the record at @at, which has @room bytes at most. Return its bytes; 0 if it is not
- * valid, and then the decoder must say so.
- */
+/* Convert a record. Return its bytes; 0 if it is not valid: then the decoder says so. */
 static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t room)
 {
 	uint32_t head = hyptrace_file_u32(f, at), type, delta, len;

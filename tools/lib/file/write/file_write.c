@@ -556,26 +556,6 @@ uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned 
 }
 
 /**
- * hyptrace_file_finish - finish the file
- * @w:		the writer, or NULL; it is freed in any case
- * @err:	the reason if it fails; may be NULL
- *
- * The file appears under its name with all its data, and replaces another one of this name.
- *
- * Return: 0 or a negative errno. After a failure the data is still in the files whose names begin
- * with that of the file and ".part", and hyptrace_file_open() reads them.
- */
-int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
-{
-	int ret = 0;
-
-	if (w)
-		ret = hyptrace_file_writer_finish(w, err);
-	hyptrace_file_writer_free(w);
-	return ret;
-}
-
-/**
  * hyptrace_file_abandon - remove what was written
  * @w:		the writer, or NULL; it is freed
  */

@@ -116,7 +116,4 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w);
 size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
 				size_t size, uint64_t *events);
 
-/* file_write_finish.c: the end */
-int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);
-
 #endif /* HYPTRACE_FILE_WRITE_H */

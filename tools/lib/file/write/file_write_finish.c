@@ -240,28 +240,6 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	return 0;
 }
 
-static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err)
-{
-	unsigned int i;
-	int ret = sync_head(w, err);
-
-	/* the part of the first CPU is in the main file already */
-	for (i = 1; i < w->nr_parts && !ret; i++) {
-		if (!w->parts[i].size)
-			continue;
-		if (!w->meta.placed) {
-			w->meta.placed = true;
-			ret = sync_head(w, err);
-			if (ret)
-				break;
-		}
-		ret = move_part(w, &w->parts[i]);
-		if (ret)
-			fail(w, ret, err);
-	}
-	return ret;
-}
-
 static void sync_folder(const char *path)
 {
 	char *copy = strdup(path);
@@ -290,6 +268,30 @@ static int rename_main(struct hyptrace_file_writer *w, struct hyptrace_error *er
 		return fail(w, -errno, err);
 	sync_folder(w->path);
 	return 0;
+}
+
+/* Move the parts to the main file, and give that its name. */
+static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+{
+	unsigned int i;
+	int ret = sync_head(w, err);
+
+	/* the part of the first CPU is in the main file already */
+	for (i = 1; i < w->nr_parts && !ret; i++) {
+		if (!w->parts[i].size)
+			continue;
+		if (!w->meta.placed) {
+			w->meta.placed = true;
+			ret = sync_head(w, err);
+			if (ret)
+				break;
+		}
+		ret = move_part(w, &w->parts[i]);
+		if (ret)
+			fail(w, ret, err);
+	}
+	hyptrace_file_release_reserve(w);
+	return ret ? ret : rename_main(w, err);
 }
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -380,18 +382,30 @@ void hyptrace_file_end_data(struct hyptrace_file_writer *w)
 	w->data_ended = true;
 }
 
-/* Finish the file. Return 0 or a negative errno; the parts then stay. */
-int hyptrace_file_writer_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
+/**
+ * hyptrace_file_finish - finish the file
+ * @w:		the writer, or NULL; it is freed in any case
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The file appears under its name with all its data, and replaces another one of this name.
+ *
+ * Return: 0 or a negative errno. After a failure the data is still in the files whose names begin
+ * with that of the file and ".part", and hyptrace_file_open() reads them.
+ */
+int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int ret;
 
+	if (!w)
+		return 0;
 	hyptrace_file_end_data(w);
-	if (w->data_ret)
-		return fail(w, w->data_ret, err);
-	place(w);
-	if (w->out >= 0)
-		return send_all(w, err);
-	ret = move_parts(w, err);
-	hyptrace_file_release_reserve(w);
-	return ret ? ret : rename_main(w, err);
+	ret = w->data_ret;
+	if (ret) {
+		fail(w, ret, err);
+	} else {
+		place(w);
+		ret = w->out >= 0 ? send_all(w, err) : move_parts(w, err);
+	}
+	hyptrace_file_writer_free(w);
+	return ret;
 }

@@ -118,32 +118,29 @@ static void put_header_info(FILE *f, const struct hyptrace_file_writer *w)
 		 "\tdata max type_len  == 28\n");
 }
 
-/* Count the formats of the host that have the same system as the first of them. */
-static unsigned int count_formats(const struct hyptrace_file_host *host, unsigned int first)
+/* Does a system of the host begin with this format? */
+static bool begins_system(const struct hyptrace_file_host *host, unsigned int i)
 {
-	unsigned int i = first;
-
-	while (i < host->nr_formats && !strcmp(host->systems[i], host->systems[first]))
-		i++;
-	return i - first;
+	return !i || strcmp(host->systems[i], host->systems[i - 1]);
 }
 
 static unsigned int count_systems(const struct hyptrace_file_host *host)
 {
 	unsigned int i, nr = 0;
 
-	for (i = 0; i < host->nr_formats; i += count_formats(host, i))
-		nr++;
+	for (i = 0; i < host->nr_formats; i++)
+		nr += begins_system(host, i);
 	return nr;
 }
 
 static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 {
-	unsigned int i, end = 0;
+	unsigned int i, end;
 
 	for (i = 0; i < host->nr_formats; i++) {
-		if (i == end) {
-			end += count_formats(host, i);
+		if (begins_system(host, i)) {
+			for (end = i + 1; end < host->nr_formats && !begins_system(host, end);)
+				end++;
 			put_string(f, host->systems[i]);
 			put_u32(f, end - i);
 		}

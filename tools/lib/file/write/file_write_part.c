@@ -116,10 +116,7 @@ int hyptrace_file_create_unnamed(const char *folder)
 	return fd;
 }
 
-/*
- * Make a part. The part is locked as long as it is open: that shows that its recording has not
- * ended.
- */
+/* Make a part. Its lock, as long as it is open, shows that its recording has not ended. */
 int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 {
 	const char *folder = getenv("TMPDIR");
@@ -146,10 +143,7 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 	return -EEXIST;
 }
 
-/*
- * Make the name of a part that is not the main file. Return the name, which the caller frees; NULL
- * if there is no memory.
- */
+/* Make the name of a part that is not the main file, for free(). */
 char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part)
 {
 	const char *kind = part->is_host ? HYPTRACE_FILE_HOST : "cpu";
@@ -336,10 +330,7 @@ static size_t room_for(const struct hyptrace_file_writer *w)
 	return room - room % w->meta.info.subbuf_size;
 }
 
-/*
- * Move sub-buffers from a ring to a part. Return the number of bytes; 0 if the ring is empty; or a
- * negative errno.
- */
+/* Move sub-buffers from a ring to a part. Return their bytes, 0 if the ring is empty. */
 int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				  struct hyptrace_error *err)
 {

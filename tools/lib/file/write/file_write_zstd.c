@@ -53,7 +53,7 @@ struct file_compressor {
 	struct hyptrace_file_writer	*w;
 	pthread_t			thread;		/* once it @is_running */
 	bool				is_running;
-	/* protects what follows but @filling, @zstd, @out */
+	/* protects what follows but @nr, @filling, @zstd, @out */
 	pthread_mutex_t			lock;
 	/* there are chunks, or the thread must end */
 	pthread_cond_t			work;
@@ -162,10 +162,7 @@ static size_t choose_size(const struct hyptrace_file_writer *w)
 	return size > subbuf ? size - size % subbuf : subbuf;
 }
 
-/*
- * Begin to compress. Return 0 or a negative errno; the caller calls hyptrace_file_zstd_free() in
- * any case.
- */
+/* Begin to compress. After a failure, too, hyptrace_file_zstd_free() is called. */
 int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	struct file_compressor *c = calloc(1, sizeof(*c));
@@ -189,33 +186,6 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	if (!errnum)
 		return 0;
 	return hyptrace_error_set(err, errnum, "cannot start a thread: %s", strerror(errnum));
-}
-
-/* Get a chunk to fill: wait for the thread if it is too slow. */
-static struct file_chunk *get_chunk(struct file_compressor *c)
-{
-	struct file_chunk *chunk;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->free && c->nr == c->max)
-		pthread_cond_wait(&c->room, &c->lock);
-	chunk = c->free;
-	if (chunk)
-		c->free = chunk->next;
-	else
-		c->nr++;
-	pthread_mutex_unlock(&c->lock);
-	if (!chunk)
-		chunk = malloc(sizeof(*chunk) + c->w->chunk_size);
-	if (!chunk) {
-		pthread_mutex_lock(&c->lock);
-		c->nr--;
-		pthread_mutex_unlock(&c->lock);
-		return NULL;
-	}
-	chunk->next = NULL;
-	chunk->size = 0;
-	return chunk;
 }
 
 /* Give a part's chunk to the thread. */
@@ -243,16 +213,28 @@ static void put_chunks(struct hyptrace_file_writer *w)
 			put_chunk(w->compressor, &w->parts[i]);
 }
 
-/* Make sure that a part has a chunk with room. */
+/* Make sure that a part has a chunk with room: wait for the thread if it is too slow. */
 static int prepare(struct file_compressor *c, struct file_part *part, struct hyptrace_error *err)
 {
+	struct file_chunk *chunk;
+
 	if (part->chunk)
 		return 0;
-	part->chunk = get_chunk(c);
-	if (!part->chunk)
-		return hyptrace_error_memory(err);
-	part->chunk->part = part;
-	part->chunk->since = now();
+	pthread_mutex_lock(&c->lock);
+	while (!c->free && c->nr == c->max)
+		pthread_cond_wait(&c->room, &c->lock);
+	chunk = c->free;
+	if (chunk)
+		c->free = chunk->next;
+	pthread_mutex_unlock(&c->lock);
+	if (!chunk) {
+		chunk = malloc(sizeof(*chunk) + c->w->chunk_size);
+		if (!chunk)
+			return hyptrace_error_memory(err);
+		c->nr++;
+	}
+	*chunk = (struct file_chunk){ .part = part, .since = now() };
+	part->chunk = chunk;
 	return 0;
 }
 
@@ -272,10 +254,7 @@ static void added(struct hyptrace_file_writer *w, struct file_part *part, size_t
 		put_chunk(w->compressor, part);
 }
 
-/*
- * Has the file reached its limit? If what is not compressed yet may be too much, this waits until
- * it is.
- */
+/* Is the limit reached? If what waits may be too much, wait until it is compressed. */
 bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
@@ -336,10 +315,7 @@ static bool join(struct hyptrace_file_writer *w, struct file_part *part)
 	return part->chunk->size && hyptrace_file_join(w, subbuf - size, subbuf);
 }
 
-/*
- * Move sub-buffers from a ring to a part. Return the number of bytes; 0 if the ring is empty; or a
- * negative errno.
- */
+/* As hyptrace_file_part_splice() */
 int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {
@@ -371,10 +347,7 @@ static void free_chunks(struct file_chunk *chunk)
 	}
 }
 
-/*
- * Compress what waits, or @drop it, and end the thread. After that no part is made any more, and
- * nothing is compressed.
- */
+/* Compress what waits, or @drop it, and end the thread. After that no part is made any more. */
 void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop)
 {
 	struct file_compressor *c = w->compressor;
