@@ -11,6 +11,27 @@
 /* The name of the trace buffer that has the host's events, and of their parts */
 #define HYPTRACE_FILE_HOST		"host"
 
+/* Numbers of options of trace.dat; in version 7 also those of the sections that they point to */
+enum file_option {
+	OPTION_DONE,
+	OPTION_CPUSTAT		= 2,
+	OPTION_BUFFER,
+	OPTION_CLOCK,
+	OPTION_UNAME,
+	OPTION_CPUCOUNT		= 8,
+	OPTION_RECORDER,
+	OPTION_HEADER_INFO	= 16,
+	OPTION_SECTIONS,	/* the other sections follow, as in enum file_section_kind */
+	OPTION_FTRACE_EVENTS	= OPTION_SECTIONS,
+	OPTION_EVENT_FORMATS,
+	OPTION_KALLSYMS,
+	OPTION_PRINTK,
+	OPTION_CMDLINES,
+};
+
+/* The flag of a section whose content is compressed */
+#define SECTION_COMPRESSED		1
+
 /* How the text begins */
 #define HYPTRACE_FILE_META_BEGIN	"hyptrace 1\n"
 

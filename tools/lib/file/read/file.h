@@ -120,8 +120,7 @@ struct file_source {
 	/* byte of data from which on sub-buffers were taken */
 	uint64_t			start;
 	uint64_t			counted;	/* losses that these sub-buffers report */
-	/* losses that no sub-buffer need report again */
-	uint64_t			before;
+	uint64_t			before;	/* losses that no sub-buffer need report again */
 	/* a sub-buffer could not be decoded, and its other events are lost */
 	bool				damaged;
 	bool				over;	/* there are no more events */

@@ -62,32 +62,12 @@ static inline uint64_t key_of(uint64_t ts)
 	return ts < FILE_KEY_NONE ? ts : FILE_KEY_NONE - 1;
 }
 
-/*
- * Add the losses at the end of the recording to those at the end of a source. They may have
- * happened at any time after the last event.
- */
-static void add_unseen(struct hyptrace_file *f, struct file_source *src)
-{
-	struct hyptrace_record *rec = &src->event.record;
-	uint64_t lost;
-
-	/* the number gets a line of its own */
-	if (rec->lost == HYPTRACE_LOST_UNKNOWN || f->to != UINT64_MAX)
-		return;
-	lost = hyptrace_file_source_unseen(src);
-	if (!lost)
-		return;
-	if (rec->ts < f->from && !f->last)
-		rec->ts = f->from;
-	rec->lost += lost;
-}
-
 /* At its end, a source may have to report losses: deliver them like an event. */
 static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 {
 	const struct hyptrace_file_info *info = &src->file->meta.info;
 	struct hyptrace_record *rec = &src->event.record;
-	uint64_t ts = hyptrace_decoder_time(src->dec);
+	uint64_t ts = hyptrace_decoder_time(src->dec), unseen;
 
 	rec->lost = hyptrace_decoder_lost(src->dec);
 	if (src->damaged)
@@ -103,7 +83,13 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 		rec->ts = info->begin - info->offset;
 	if (rec->ts < f->floor)
 		rec->lost = 0;
-	add_unseen(f, src);
+	/* those at the end of the recording may have happened at any time after the last event */
+	if (rec->lost != HYPTRACE_LOST_UNKNOWN && f->to == UINT64_MAX) {
+		unseen = hyptrace_file_source_unseen(src);
+		if (unseen && rec->ts < f->from && !f->last)
+			rec->ts = f->from;
+		rec->lost += unseen;
+	}
 	return rec->lost && rec->ts >= f->floor;
 }
 

@@ -12,18 +12,6 @@
 
 #include "file.h"
 
-/* Numbers of options; in version 7 also those of the sections that they point to */
-enum {
-	OPTION_DONE		= 0,
-	OPTION_BUFFER		= 3,
-	OPTION_CLOCK		= 4,
-	OPTION_UNAME		= 5,
-	OPTION_RECORDER		= 9,
-	OPTION_HEADER_INFO	= 16,
-	OPTION_SECTIONS		= 17,	/* and those of the other enum file_section_kind */
-};
-
-#define FLAG_COMPRESSED		1
 /* Bytes of a text in an option at most */
 #define TEXT_MAX		4096
 
@@ -182,7 +170,7 @@ static bool is_compressed(struct hyptrace_file *f, struct file_cursor *c, uint64
 	flags = hyptrace_cursor_u16(&at);
 	if (!c->ret)
 		c->ret = at.ret;
-	return flags & FLAG_COMPRESSED;
+	return flags & SECTION_COMPRESSED;
 }
 
 /*
@@ -327,7 +315,7 @@ static void find_section(struct hyptrace_file *f, uint64_t offset, uint16_t expe
 	hyptrace_cursor_u32(&at);
 	section->size = hyptrace_cursor_u64(&at);
 	section->offset = at.pos;
-	section->compressed = flags & FLAG_COMPRESSED;
+	section->compressed = flags & SECTION_COMPRESSED;
 	if (!at.ret && (id != expected || section->size > f->size - at.pos))
 		hyptrace_cursor_fail(&at, "its header is wrong");
 	if (!c->ret)

@@ -53,15 +53,6 @@ static bool add_host(struct hyptrace_file_writer *w)
 	return true;
 }
 
-static void add_part(struct hyptrace_file_writer *w, struct hyptrace_file_cpu *cpu, bool is_host)
-{
-	struct file_part *part = &w->parts[w->nr_parts++];
-
-	part->cpu = cpu;
-	part->is_host = is_host;
-	part->fd = -1;
-}
-
 /* Take over the description, and begin with the parts of its CPUs. */
 static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *meta)
 {
@@ -78,10 +69,15 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	if (!info->compression || !w->parts || !add_host(w))
 		return -ENOMEM;
 	qsort(w->meta.cpus, w->meta.nr_cpus, sizeof(*w->meta.cpus), compare_cpus);
-	for (i = 0; i < w->meta.nr_cpus; i++)
-		add_part(w, w->meta.cpus[i], false);
-	for (i = 0; i < w->meta.nr_host_cpus; i++)
-		add_part(w, w->meta.host_cpus[i], true);
+	w->nr_parts = w->meta.nr_cpus + w->meta.nr_host_cpus;
+	for (i = 0; i < w->nr_parts; i++) {
+		const bool is_host = i >= w->meta.nr_cpus;
+
+		w->parts[i] = (struct file_part){
+			.cpu = is_host ? w->meta.host_cpus[i - w->meta.nr_cpus] : w->meta.cpus[i],
+			.is_host = is_host, .fd = -1,
+		};
+	}
 	return 0;
 }
 

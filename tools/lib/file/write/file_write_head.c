@@ -27,24 +27,6 @@
 /* Bytes of a CPU's counters as text */
 #define STAT_SIZE	256
 
-/* Options and sections of trace.dat have the same numbers. */
-enum {
-	OPTION_DONE,
-	OPTION_CPUSTAT = 2,
-	OPTION_BUFFER,
-	OPTION_UNAME = 5,
-	OPTION_CPUCOUNT = 8,
-	OPTION_VERSION,
-	OPTION_HEADER_INFO = 16,
-	OPTION_FTRACE_EVENTS,
-	OPTION_EVENT_FORMATS,
-	OPTION_KALLSYMS,
-	OPTION_PRINTK,
-	OPTION_CMDLINES,
-};
-
-#define SECTION_COMPRESSED	1
-
 /* Bytes of a section's header */
 #define SECTION_HEADER		16
 
@@ -259,7 +241,7 @@ static void put_common_options(FILE *f, const struct hyptrace_file_writer *w)
 	for (i = 0; i < w->meta.nr_cpus; i++)
 		put_stat(f, w->meta.cpus[i]);
 	put_option_string(f, OPTION_UNAME, w->meta.info.uname);
-	put_option_string(f, OPTION_VERSION, w->meta.info.recorder);
+	put_option_string(f, OPTION_RECORDER, w->meta.info.recorder);
 }
 
 static unsigned int count_cpus(const struct hyptrace_file_writer *w)

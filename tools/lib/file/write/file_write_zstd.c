@@ -55,10 +55,8 @@ struct file_compressor {
 	bool				is_running;
 	/* protects what follows but @nr, @filling, @zstd, @out */
 	pthread_mutex_t			lock;
-	/* there are chunks, or the thread must end */
-	pthread_cond_t			work;
-	/* a chunk is free, and fewer bytes are pending */
-	pthread_cond_t			room;
+	pthread_cond_t			work;	/* there are chunks, or the thread must end */
+	pthread_cond_t			room;	/* a chunk is free, and fewer bytes are pending */
 	struct file_chunk		*first;		/* to compress, the oldest first */
 	struct file_chunk		**last;		/* where the next one is appended */
 	struct file_chunk		*free;		/* to fill */
@@ -67,11 +65,9 @@ struct file_compressor {
 	uint64_t			pending;	/* bytes of sub-buffers to compress */
 	/* bytes in the chunks of the parts, for the reader */
 	uint64_t			filling;
-	/* the thread must end when no chunk is left */
-	bool				ending;
+	bool				ending;	/* the thread must end when no chunk is left */
 	ZSTD_CCtx			*zstd;		/* for the thread */
-	/* a chunk after its header, for the thread */
-	char				*out;
+	char				*out;	/* a chunk after its header, for the thread */
 };
 
 static uint64_t now(void)
