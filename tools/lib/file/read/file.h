@@ -256,8 +256,7 @@ void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
 void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
 			 uint64_t offset, uint64_t size);
 bool hyptrace_head_has_data(const struct hyptrace_file *f);
-void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
-			  uint32_t size);
+uint64_t hyptrace_head_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left);
 void hyptrace_head_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options);
 void hyptrace_head_sections(struct hyptrace_file *f, struct file_cursor *c, uint64_t options);
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,

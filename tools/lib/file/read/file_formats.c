@@ -248,25 +248,29 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 	return field->name && field->type;
 }
 
-static bool add_fields(struct hyptrace_event *event, const struct tep_format *format)
+static bool add_fields(struct hyptrace_event *event, struct tep_event *tep)
 {
+	const struct tep_format_field *const lists[] = {
+		tep->format.common_fields, tep->format.fields,
+	};
 	const struct tep_format_field *from;
-	unsigned int nr = 1;
+	unsigned int nr = 1, i;
 
 	/* the counts of libtraceevent are wrong if it could not parse all fields */
-	for (from = format->common_fields; from; from = from->next)
-		nr++;
-	for (from = format->fields; from; from = from->next)
-		nr++;
+	for (i = 0; i < 2; i++)
+		for (from = lists[i]; from; from = from->next)
+			nr++;
 	event->fields = calloc(nr, sizeof(*event->fields));
 	if (!event->fields)
 		return false;
-	for (from = format->common_fields; from; from = from->next)
-		if (strcmp(from->name, "common_type") && !add_field(event, from))
-			return false;
-	for (from = format->fields; from; from = from->next)
-		if (!add_field(event, from))
-			return false;
+	for (i = 0; i < 2; i++)
+		for (from = lists[i]; from; from = from->next) {
+			/* libtraceevent would read it */
+			if (is_far(from))
+				tep->flags |= TEP_EVENT_FL_FAILED;
+			if ((i || strcmp(from->name, "common_type")) && !add_field(event, from))
+				return false;
+		}
 	return true;
 }
 
@@ -309,7 +313,6 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 {
 	struct hyptrace_event *event = calloc(1, sizeof(*event));
-	const struct tep_format_field *field;
 	const struct tep_print_arg *arg;
 
 	if (!event)
@@ -320,13 +323,8 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	event->id = from->id;
 	event->size = sizeof(uint16_t);
 	event->print_fmt = strdup(from->print_fmt.format ? from->print_fmt.format : "");
-	if (!event->print_fmt || !add_fields(event, &from->format))
+	if (!event->print_fmt || !add_fields(event, from))
 		return false;
-	/* libtraceevent would read a field that is far */
-	for (field = from->format.common_fields; field; field = field->next)
-		from->flags |= is_far(field) ? TEP_EVENT_FL_FAILED : 0;
-	for (field = from->format.fields; field; field = field->next)
-		from->flags |= is_far(field) ? TEP_EVENT_FL_FAILED : 0;
 	for (arg = from->print_fmt.args; arg; arg = arg->next)
 		if (!add_symbols(event, arg))
 			return false;

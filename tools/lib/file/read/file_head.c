@@ -151,26 +151,6 @@ static void skip_section(struct hyptrace_file *f, struct file_cursor *c,
 	hyptrace_file_piece(f, from, c->pos - from, "%s", c->what);
 }
 
-/* Read the options of version 6, up to the one of number 0. */
-static void read_options(struct hyptrace_file *f, struct file_cursor *c)
-{
-	uint64_t from;
-	uint32_t size;
-	uint16_t id;
-
-	c->what = "options";
-	for (;;) {
-		from = c->pos;
-		id = hyptrace_cursor_u16(c);
-		if (!id || c->ret)
-			break;
-		size = hyptrace_cursor_u32(c);
-		hyptrace_head_option(f, c, id, size);
-		if (!c->ret)
-			hyptrace_file_piece(f, from, c->pos - from, "option %u", id);
-	}
-}
-
 static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr)
 {
 	uint64_t from = c->pos, offset, size;
@@ -215,9 +195,9 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 /* Read the headers of version 6, up to the table of the CPUs. */
 static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 {
+	uint32_t nr_cpus, left = UINT32_MAX;
 	enum file_section_kind kind;
 	char tag[TAG_SIZE];
-	uint32_t nr_cpus;
 
 	hyptrace_head_page(f, c);
 	for (kind = 0; kind < NR_FILE_SECTIONS; kind++)
@@ -228,7 +208,7 @@ static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 		hyptrace_cursor_fail(c, "it is too large");
 	hyptrace_cursor_get(c, tag, sizeof(tag));
 	if (!c->ret && !memcmp(tag, "options  ", TAG_SIZE))
-		read_options(f, c);
+		hyptrace_head_options(f, c, &left);
 	else
 		c->pos -= sizeof(tag);
 	read_data_tag(c);

@@ -198,8 +198,7 @@ static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, u
 		hyptrace_cursor_fail(c, "an option is too short");
 }
 
-void hyptrace_head_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
-			  uint32_t size)
+static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id, uint32_t size)
 {
 	struct hyptrace_file_info *info = &f->meta.info;
 	uint64_t end = c->pos + size;
@@ -365,23 +364,31 @@ static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_
 }
 
 /*
- * Read a section of options, of which @left more may follow in the file. Return where the next one
- * is, 0 if this is the last.
+ * Read options up to that of number 0; @left more may follow in the file. Return where the next
+ * section of options is, 0 if there is none.
  */
-static uint64_t read_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left)
+uint64_t hyptrace_head_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left)
 {
+	const bool is_6 = f->meta.info.version == 6;
+	uint64_t from;
 	uint32_t size;
 	uint16_t id;
 
+	c->what = "options";
 	while (!c->ret) {
+		from = c->pos;
 		id = hyptrace_cursor_u16(c);
+		if (id == OPTION_DONE && is_6)
+			break;
 		size = hyptrace_cursor_u32(c);
 		if (id == OPTION_DONE)
 			return hyptrace_cursor_u64(c);
 		if (!c->ret && !(*left)--)
 			hyptrace_cursor_fail(c, "there are too many");
-		else if (!read_pointer(f, c, id, size))
-			hyptrace_head_option(f, c, id, size);
+		else if (is_6 || !read_pointer(f, c, id, size))
+			read_option(f, c, id, size);
+		if (!c->ret && is_6)
+			hyptrace_file_piece(f, from, c->pos - from, "option %u", id);
 	}
 	return 0;
 }
@@ -404,7 +411,7 @@ void hyptrace_head_sections(struct hyptrace_file *f, struct file_cursor *c, uint
 		bytes += at.end - at.pos;
 		if (bytes > FILE_SECTION_MAX)
 			hyptrace_cursor_fail(&at, "they are too long");
-		options = read_options(f, &at, &left);
+		options = hyptrace_head_options(f, &at, &left);
 		/* programs append the next ones: all else would have no end */
 		if (options && options < section.offset) {
 			c->pos = options;
