@@ -257,19 +257,20 @@ int __wrap_hyptrace_get_hypercalls(struct hyptrace *h, const char *name,
 	return 0;
 }
 
-int __wrap_hyptrace_hold_events(struct hyptrace *h, const char *name, const char *const *names,
-				unsigned int nr, bool enable,
-				const struct hyptrace_event_options *options,
-				struct hyptrace_error *err)
+int __wrap_hyptrace_set_events(struct hyptrace *h, const char *name, const char *const *names,
+			       unsigned int nr, bool enable,
+			       const struct hyptrace_event_options *options,
+			       struct hyptrace_error *err)
 {
 	unsigned int i;
 
 	(void)h;
 	(void)name;
-	(void)options;
 	(void)err;
 	for (i = 0; i < nr; i++)
-		note("hold %s %s", names[i], enable ? "enabled" : "disabled");
+		note("%s %s %s",
+		     options && options->flags & HYPTRACE_EVENT_HOLD ? "hold" : "set", names[i],
+		     enable ? "enabled" : "disabled");
 	return 0;
 }
 
@@ -409,15 +410,6 @@ void __wrap_hyptrace_reader_close(struct hyptrace_reader *reader)
 	cpu_of[reader->fd] = 0;
 	close(reader->fd);
 	free(reader);
-}
-
-int __wrap_hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
-				   struct hyptrace_error *err)
-{
-	(void)reader;
-	(void)usec;
-	(void)err;
-	return 0;
 }
 
 int __wrap_hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec,

@@ -34,6 +34,8 @@ checkpatch_ignored=(
 	'uapi/* hyp/abi.h|BIT_MACRO'
 	# These macros are constants that depend on the page size.
 	'hyp/abi.h|MACRO_ARG_REUSE'
+	# Its arguments are names.
+	'tools/lib/control/describe.c|MACRO_ARG_REUSE'
 	# Programs use standard C: uint64_t, PRIu64, __attribute__, and their own ARRAY_SIZE, BIT and strcpy().
 	# What a signal handler writes or the kernel maps is volatile.
 	'tools/* tests/*|PREFER_KERNEL_TYPES,CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,BIT_MACRO,STRCPY,VOLATILE'

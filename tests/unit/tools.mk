@@ -45,8 +45,8 @@ test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(call library,field.c format.c format_file.c format_foreign.c model.c model_names.c names.c \
-	print.c sentence.c sentence_names.c sentence_printk.c)
+tools-print-srcs := $(call library,field.c format.c format_foreign.c model.c model_names.c names.c \
+	print.c sentence.c sentence_printk.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
 tools-model-srcs := $(call library,nest.c)
 
@@ -185,7 +185,7 @@ test_tools_query-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
-stream-srcs := $(call library,stream.c stream_open.c stream_source.c stream_count.c \
+stream-srcs := $(call library,stream.c stream_open.c stream_source.c \
 	process.c device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime

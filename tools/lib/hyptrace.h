@@ -220,7 +220,7 @@ struct hyptrace_field {
  * @counted:	the writer counts it, whether it is enabled or not
  * @count_breaks: how often its counters were reset or switched off on request. Absent in
  *		notifications
- * @holder:	process that holds its state (hyptrace_hold_events()), or 0. Absent in notifications
+ * @holder:	process that holds its state (HYPTRACE_EVENT_HOLD), or 0. Absent in notifications
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -308,13 +308,29 @@ const char *hyptrace_cpu_state_name(uint32_t state);
 const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
 
 /* control.c and control_event.c: change remotes and events */
-struct hyptrace_settings;
 
-struct hyptrace_settings *hyptrace_settings_new(void);
-void hyptrace_settings_free(struct hyptrace_settings *settings);
-void hyptrace_settings_size(struct hyptrace_settings *settings, uint64_t bytes);
-void hyptrace_settings_mode(struct hyptrace_settings *settings, uint32_t mode);
-void hyptrace_settings_rate(struct hyptrace_settings *settings, uint32_t rate);
+/* The settings of a remote, as bits */
+enum hyptrace_setting {
+	HYPTRACE_SETTING_SIZE = 1,
+	HYPTRACE_SETTING_MODE = 2,
+	HYPTRACE_SETTING_RATE = 4,
+};
+
+/**
+ * struct hyptrace_settings - settings to change
+ * @changes:	which of those below, as bits of enum hyptrace_setting; the others are ignored.
+ *		Later versions may add members at the end, with new bits
+ * @mode:	what happens when a ring is full: enum hyptrace_mode
+ * @rate:	how many selftest events the remote "test" writes by itself, per second and CPU: up
+ *		to HYPTRACE_RATE_MAX
+ * @size:	requested bytes per CPU
+ */
+struct hyptrace_settings {
+	uint32_t	changes;
+	uint32_t	mode;
+	uint32_t	rate;
+	uint64_t	size;
+};
 
 int hyptrace_start(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
 int hyptrace_stop(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
@@ -328,25 +344,31 @@ int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptr
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
 		  struct hyptrace_error *err);
 
-struct hyptrace_event_options;
 struct hyptrace_filter;
 
-struct hyptrace_event_options *hyptrace_event_options_new(void);
-void hyptrace_event_options_free(struct hyptrace_event_options *options);
-void hyptrace_event_options_filter(struct hyptrace_event_options *options,
-				   const struct hyptrace_filter *filter);
-void hyptrace_event_options_trigger(struct hyptrace_event_options *options, uint32_t trigger,
-				    uint32_t after);
-int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *const *names,
-			   unsigned int nr, const struct hyptrace_event_options *options,
-			   struct hyptrace_error *err);
-int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
-		       struct hyptrace_error *err);
+/* Until the connection is closed */
+#define HYPTRACE_EVENT_HOLD	1
+
+/**
+ * struct hyptrace_event_options - how to enable or disable events
+ * @filter:	which events the writer records; NULL for all
+ * @trigger:	enum hyptrace_trigger_action, for when the writer has recorded one of the events:
+ *		all CPUs start or stop the recording, or the driver notifies its listeners; then
+ *		the filter chooses what fires, not what is recorded
+ * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next sub-buffer
+ *		so many times; else 0
+ * @flags:	0, or HYPTRACE_EVENT_HOLD. Later versions may add members at the end, with new flags
+ */
+struct hyptrace_event_options {
+	const struct hyptrace_filter	*filter;
+	uint32_t			trigger;
+	uint32_t			after;
+	uint32_t			flags;
+};
+
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
-			unsigned int nr, bool enable, struct hyptrace_error *err);
-int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *const *names,
-			 unsigned int nr, bool enable, const struct hyptrace_event_options *options,
-			 struct hyptrace_error *err);
+			unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+			struct hyptrace_error *err);
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
 
 /* count.c: count events at the writer */
@@ -391,9 +413,7 @@ struct hyptrace_event_counter {
 };
 
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
-			  unsigned int nr, bool count, struct hyptrace_error *err);
-int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
-			   unsigned int nr, bool hold, struct hyptrace_error *err);
+			  unsigned int nr, bool count, uint32_t flags, struct hyptrace_error *err);
 int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
 			    struct hyptrace_error *err);
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
@@ -490,8 +510,6 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 void hyptrace_reader_close(struct hyptrace_reader *reader);
 int hyptrace_reader_fd(const struct hyptrace_reader *reader);
 uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader);
-int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
-			    struct hyptrace_error *err);
 int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,
 			      struct hyptrace_error *err);
 int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events, unsigned int nr,
@@ -577,14 +595,9 @@ bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
 bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts);
 const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
 				  const struct hyptrace_record *rec, size_t *len);
-const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
-							    const struct hyptrace_event *event,
-							    const struct hyptrace_record *rec);
-const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
-						     const struct hyptrace_event *event);
-bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
-				 const struct hyptrace_event *event,
-				 const struct hyptrace_record *rec);
+const struct hyptrace_field *hyptrace_formats_missing(const struct hyptrace_formats *fmts,
+						      const struct hyptrace_event *event,
+						      const struct hyptrace_record *rec);
 int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
 			   struct hyptrace_error *err);
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
@@ -638,11 +651,10 @@ void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
 				 const struct hyptrace_formats *fmts);
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size);
 struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
-					      unsigned int nr, const char *text, size_t *at,
+					      unsigned int nr, const struct hyptrace_formats *fmts,
+					      const char *text, size_t *at,
 					      struct hyptrace_error *err);
 void hyptrace_filters_free(struct hyptrace_filters *filters);
-void hyptrace_filters_set_formats(struct hyptrace_filters *filters,
-				  const struct hyptrace_formats *fmts);
 bool hyptrace_filters_match(const struct hyptrace_filters *filters,
 			    const struct hyptrace_record *rec);
 

@@ -44,7 +44,7 @@ enum hyptrace_kind {
 	HYPTRACE_KIND_PRINTK,		/* hyp_printk */
 	HYPTRACE_KIND_MARK,		/* selftest: see hyptrace_mark() */
 	HYPTRACE_KIND_LOSS,		/* only of a span: events were lost */
-	HYPTRACE_NR_KINDS
+	HYPTRACE_NR_KINDS		/* grows: the library relies on no program's */
 };
 
 /* What a field means; it means the same in each event that has it */
@@ -88,7 +88,7 @@ enum hyptrace_role {
 	HYPTRACE_ROLE_NUMBER4,
 	HYPTRACE_ROLE_ORDER,		/* of pages of a pool */
 	HYPTRACE_ROLE_VMID,
-	HYPTRACE_NR_ROLES
+	HYPTRACE_NR_ROLES		/* grows, too */
 };
 
 /* Roles that later versions can have */
@@ -113,7 +113,7 @@ struct hyptrace_place {
  * @kind:	its kind. An event that lacks a field that its kind needs is of another kind
  * @event:	the event; NULL if it is unknown
  * @size:	bytes of its payload at least
- * @named_by:	the role whose value gives it its name; HYPTRACE_NR_ROLES if several do
+ * @named_by:	the role whose value gives it its name; HYPTRACE_ROLES_MAX if several do
  * @nr_args:	number of its roles from HYPTRACE_ROLE_ARG1 on
  * @into_guest:	of hyp_exit: the reason if the CPU enters a guest; else UINT64_MAX
  * @trap:	of guest_exit: the code that has a class; else UINT64_MAX
@@ -249,7 +249,7 @@ static inline uint64_t hyptrace_meaning_value(const struct hyptrace_meaning *mea
 static inline uint64_t hyptrace_meaning_key(const struct hyptrace_meaning *meaning,
 					    const struct hyptrace_record *rec)
 {
-	if (meaning->named_by == HYPTRACE_NR_ROLES)
+	if (meaning->named_by == HYPTRACE_ROLES_MAX)
 		return hyptrace_meaning_compound_key(meaning, rec);
 	return hyptrace_meaning_value(meaning, (enum hyptrace_role)meaning->named_by, rec);
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "hyptrace_model.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/lines.h"
 #include "../../tools/hyptrace/sink/row.h"
@@ -34,11 +35,14 @@ static void print_symbols(struct printer *p, struct hyptrace_formats *formats,
 static void print_args(struct printer *p, struct hyptrace_formats *formats,
 		       const struct hyptrace_event *event, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_hypercall *call;
+	struct hyptrace_model *model = hyptrace_model_new(formats, NULL);
+	const struct hyptrace_meaning *meaning = model->by_id[event->id];
+	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning,
+		hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
 	unsigned int i, nr = 0;
 	uint64_t value;
 
-	call = hyptrace_formats_hypercall(formats, event, rec);
+	hyptrace_model_free(model);
 	if (!call || !call->known_args)
 		return;
 	printer_object(p, "args");
@@ -53,7 +57,7 @@ static void print_slowly(struct printer *p, struct hyptrace_formats *formats,
 			 const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
-	const struct hyptrace_field *result = NULL;
+	const struct hyptrace_field *result;
 	unsigned int i;
 	size_t len;
 
@@ -69,8 +73,7 @@ static void print_slowly(struct printer *p, struct hyptrace_formats *formats,
 	}
 	printer_str(p, "event", event->name);
 	printer_object(p, "fields");
-	if (!hyptrace_formats_has_result(formats, event, rec))
-		result = hyptrace_formats_result(formats, event);
+	result = hyptrace_formats_missing(formats, event, rec);
 	for (i = 0; i < event->nr_fields; i++)
 		if (event->fields[i] != result)
 			lines_field_json(p, event->fields[i], rec);

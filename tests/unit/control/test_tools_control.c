@@ -95,42 +95,57 @@ static void only_a_remote(void **state)
 	}
 }
 
+static void set_size(struct hyptrace_settings *to, uint64_t size)
+{
+	to->size = size;
+	to->changes |= HYPTRACE_SETTING_SIZE;
+}
+
+static void set_mode(struct hyptrace_settings *to, uint32_t mode)
+{
+	to->mode = mode;
+	to->changes |= HYPTRACE_SETTING_MODE;
+}
+
+static void set_rate(struct hyptrace_settings *to, uint32_t rate)
+{
+	to->rate = rate;
+	to->changes |= HYPTRACE_SETTING_RATE;
+}
+
 static void settings(void **state)
 {
 	static const int all[] = {
 		HYPTRACE_A_CONTROL_SIZE, HYPTRACE_A_CONTROL_MODE, HYPTRACE_A_CONTROL_RATE, 0,
 	};
-	struct hyptrace_settings *changes = hyptrace_settings_new();
+	struct hyptrace_settings changes = {};
 	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
 
 	(void)state;
 	assert_int_equal(hyptrace_load(h, "r", NULL, &err), 0);
 	sent_only(HYPTRACE_CMD_LOAD, tb, nothing);
-	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, nothing);
 
-	hyptrace_settings_rate(changes, 6);
-	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	set_rate(&changes, 6);
+	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, (int[]){ HYPTRACE_A_CONTROL_RATE, 0 });
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 6);
-	hyptrace_settings_free(changes);
 
-	changes = hyptrace_settings_new();
-	hyptrace_settings_mode(changes, HYPTRACE_MODE_OVERWRITE);
-	assert_int_equal(hyptrace_load(h, "r", changes, &err), 0);
+	changes = (struct hyptrace_settings){};
+	set_mode(&changes, HYPTRACE_MODE_OVERWRITE);
+	assert_int_equal(hyptrace_load(h, "r", &changes, &err), 0);
 	sent_only(HYPTRACE_CMD_LOAD, tb, (int[]){ HYPTRACE_A_CONTROL_MODE, 0 });
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_OVERWRITE);
 
-	hyptrace_settings_mode(changes, HYPTRACE_MODE_DISCARD);
-	hyptrace_settings_size(changes, UINT64_C(1) << 40);
-	hyptrace_settings_rate(changes, 0);
-	assert_int_equal(hyptrace_set(h, "r", changes, &err), 0);
+	set_mode(&changes, HYPTRACE_MODE_DISCARD);
+	set_size(&changes, UINT64_C(1) << 40);
+	set_rate(&changes, 0);
+	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, all);
 	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_SIZE]) == UINT64_C(1) << 40);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_DISCARD);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 0);
-	hyptrace_settings_free(changes);
-	hyptrace_settings_free(NULL);
 }
 
 static void one_cpu_or_all(void **state)
@@ -185,7 +200,8 @@ static void event_list(void **state)
 	make_names();
 	for (enable = 0; enable < 2; enable++) {
 		for (nr = 1; nr <= HYPTRACE_EVENT_LIST_MAX; nr += HYPTRACE_EVENT_LIST_MAX - 1) {
-			assert_int_equal(hyptrace_set_events(h, "r", names, nr, enable, &err), 0);
+			assert_int_equal(hyptrace_set_events(h, "r", names, nr, enable, NULL,
+							     &err), 0);
 			sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 			assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_REMOTE]), "r");
 			assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), enable);
@@ -198,16 +214,17 @@ static void event_list(void **state)
 		}
 	}
 
-	assert_int_equal(hyptrace_set_event(h, "r", "one", true, &err), 0);
+	assert_int_equal(hyptrace_set_events(h, "r", (const char *[]){ "one" }, 1, true, NULL,
+					     &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_NAMES]), "one");
 
 	nr = fake_netlink.nr_sent;
 	assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
-					     &err), -E2BIG);
+					     NULL, &err), -E2BIG);
 	assert_int_equal(err.errnum, E2BIG);
 	assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
-					     NULL), -E2BIG);
+					     NULL, NULL), -E2BIG);
 	assert_int_equal(fake_netlink.nr_sent, nr);
 }
 
@@ -249,15 +266,15 @@ static void sent_terms(struct nlattr *nest, const struct hyptrace_filter *filter
 
 static void filter_of_events(void **state)
 {
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct hyptrace_event_options options = {};
 	static const char text[] = "(id > 7 || ret == -EPERM) && id & 1";
 	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, text, NULL, &err);
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1], *nest[HYPTRACE_A_FILTER_MAX + 1];
 	static const char *const two[] = { "call", "other" };
 
 	(void)state;
-	hyptrace_event_options_filter(options, filter);
-	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, options, &err), 0);
+	options.filter = filter;
+	assert_int_equal(hyptrace_set_events(h, "r", two, 2, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
 	assert_non_null(tb[HYPTRACE_A_EVENT_FILTER]);
@@ -267,76 +284,79 @@ static void filter_of_events(void **state)
 	assert_string_equal(nla_get_string(nest[HYPTRACE_A_FILTER_TEXT]), text);
 	sent_terms(tb[HYPTRACE_A_EVENT_FILTER], filter);
 
-	hyptrace_event_options_filter(options, NULL);
-	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, options, &err), 0);
+	options.filter = NULL;
+	assert_int_equal(hyptrace_set_events(h, "r", two, 2, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
-	assert_int_equal(hyptrace_enable_events(h, "r", two, 2, NULL, &err), 0);
+	assert_int_equal(hyptrace_set_events(h, "r", two, 2, true, NULL, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
 
 	hyptrace_filter_free(filter);
-	hyptrace_event_options_free(options);
-	hyptrace_event_options_free(NULL);
 }
 
 static void trigger_of_events(void **state)
 {
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct hyptrace_event_options options = {};
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
 	static const char *const one[] = { "call" };
 
 	(void)state;
-	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_STOP, 12);
-	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	options.trigger = HYPTRACE_TRIGGER_ACTION_STOP;
+	options.after = 12;
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]), HYPTRACE_TRIGGER_ACTION_STOP);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_AFTER]), 12);
 	assert_null(tb[HYPTRACE_A_EVENT_FILTER]);
 
-	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_START, 0);
-	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	options.trigger = HYPTRACE_TRIGGER_ACTION_START;
+	options.after = 0;
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]),
 			 HYPTRACE_TRIGGER_ACTION_START);
 	assert_null(tb[HYPTRACE_A_EVENT_AFTER]);
 
-	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_NONE, 0);
-	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	options.trigger = HYPTRACE_TRIGGER_ACTION_NONE;
+	options.after = 0;
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_null(tb[HYPTRACE_A_EVENT_TRIGGER]);
-	hyptrace_event_options_free(options);
 }
 
 static void held_events(void **state)
 {
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	static const struct hyptrace_event_options hold = { .flags = HYPTRACE_EVENT_HOLD };
+	struct hyptrace_event_options options = {};
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
 	static const char *const one[] = { "call" };
 
 	(void)state;
-	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0);
-	assert_int_equal(hyptrace_hold_events(h, "r", one, 1, true, options, &err), 0);
+	options.trigger = HYPTRACE_TRIGGER_ACTION_NOTIFY;
+	options.after = 0;
+	options.flags = HYPTRACE_EVENT_HOLD;
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
 	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_TRIGGER]),
 			 HYPTRACE_TRIGGER_ACTION_NOTIFY);
 
-	assert_int_equal(hyptrace_hold_events(h, "r", one, 1, false, NULL, &err), 0);
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, false, &hold, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
 	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 0);
 
 	/* Requests that stay after the end have no hold. */
-	assert_int_equal(hyptrace_enable_events(h, "r", one, 1, options, &err), 0);
+	options.flags = 0;
+	assert_int_equal(hyptrace_set_events(h, "r", one, 1, true, &options, &err), 0);
 	sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_null(tb[HYPTRACE_A_EVENT_HOLD]);
 
 	assert_int_equal(hyptrace_release_events(h, "r", &err), 0);
 	sent(HYPTRACE_CMD_EVENT_RELEASE, tb, HYPTRACE_A_EVENT_MAX);
 	assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_REMOTE]), "r");
-	hyptrace_event_options_free(options);
 }
 
 /* The longest request: all names, eight terms, and the longest text. */
@@ -344,7 +364,7 @@ static void longest_filter(void **state)
 {
 	static const char terms[] = "id != 1 && id != 2 && id != 3 && id != 4 && "
 				    "id != 5 && id != 6 && id != 7 && id != 8";
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	struct hyptrace_event_options options = {};
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1];
 	struct hyptrace_filter *filter;
 	char text[HYPTRACE_FILTER_TEXT_MAX + 2];
@@ -357,9 +377,9 @@ static void longest_filter(void **state)
 		snprintf(text, sizeof(text), "%*s", HYPTRACE_FILTER_TEXT_MAX + (int)more, terms);
 		filter = hyptrace_filter_parse(&event, text, NULL, &err);
 		assert_non_null(filter);
-		hyptrace_event_options_filter(options, filter);
-		assert_int_equal(hyptrace_enable_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX,
-							options, &err), more ? -E2BIG : 0);
+		options.filter = filter;
+		assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX, true,
+						     &options, &err), more ? -E2BIG : 0);
 		assert_int_equal(fake_netlink.nr_sent, nr + !more);
 		if (!more) {
 			sent(HYPTRACE_CMD_EVENT_SET, tb, HYPTRACE_A_EVENT_MAX);
@@ -368,7 +388,6 @@ static void longest_filter(void **state)
 		hyptrace_filter_free(filter);
 	}
 	assert_string_equal(err.text, "a filter has at most 1023 characters");
-	hyptrace_event_options_free(options);
 }
 
 /* Each request that has so many attributes: the message, its header, and each of them. */
@@ -385,9 +404,9 @@ static int send_request(unsigned int which, const struct hyptrace_settings *chan
 	case 3:
 		return hyptrace_mark(h, "test", 1, 2, 3, &err);
 	case 4:
-		return hyptrace_set_events(h, "r", names, 2, true, &err);
+		return hyptrace_set_events(h, "r", names, 2, true, NULL, &err);
 	default:
-		return hyptrace_enable_events(h, "r", names, 1, options, &err);
+		return hyptrace_set_events(h, "r", names, 1, true, options, &err);
 	}
 }
 
@@ -398,32 +417,31 @@ static void no_memory(void **state)
 	};
 	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, "id > 1 && id < 9", NULL,
 							       &err);
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
-	struct hyptrace_settings *changes = hyptrace_settings_new();
+	struct hyptrace_event_options options = {};
+	struct hyptrace_settings changes = {};
 	bool failed = true;
 	unsigned int nth, which, nr;
 	int ret;
 
 	(void)state;
 	make_names();
-	hyptrace_settings_size(changes, 1);
-	hyptrace_settings_mode(changes, 1);
-	hyptrace_settings_rate(changes, 1);
-	hyptrace_event_options_filter(options, filter);
-	hyptrace_event_options_trigger(options, HYPTRACE_TRIGGER_ACTION_STOP, 1);
+	set_size(&changes, 1);
+	set_mode(&changes, 1);
+	set_rate(&changes, 1);
+	options.filter = filter;
+	options.trigger = HYPTRACE_TRIGGER_ACTION_STOP;
+	options.after = 1;
 	for (which = 0; which < sizeof(attrs) / sizeof(attrs[0]); which++) {
 		nr = fake_netlink.nr_sent;
 		for (failed = true, nth = 1; failed; nth++) {
 			fail_alloc(nth);
-			ret = send_request(which, changes, options);
+			ret = send_request(which, &changes, &options);
 			failed = fail_alloc_end();
 			assert_int_equal(ret, failed ? -ENOMEM : 0);
 			assert_int_equal(fake_netlink.nr_sent, nr + !failed);
 		}
 		assert_int_equal(nth - 2, 2 + attrs[which]);
 	}
-	hyptrace_settings_free(changes);
-	hyptrace_event_options_free(options);
 	hyptrace_filter_free(filter);
 }
 

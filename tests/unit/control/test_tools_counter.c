@@ -301,14 +301,14 @@ static void requests(void **state)
 	(void)state;
 	fake_netlink_begin(answer);
 	for (on = 0; on < 2; on++) {
-		assert_int_equal(hyptrace_count_events(h, "r", names, 2, on, &err), 0);
+		assert_int_equal(hyptrace_count_events(h, "r", names, 2, on, 0, &err), 0);
 		sent(HYPTRACE_CMD_COUNT_SET, tb, HYPTRACE_A_EVENT_MAX);
 		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), on);
 		assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_NAMES]), "b");
 	}
 	nr = fake_netlink.nr_sent;
 	assert_int_equal(hyptrace_count_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
-					       &err), -E2BIG);
+					       0, &err), -E2BIG);
 	assert_int_equal(fake_netlink.nr_sent, nr);
 
 	assert_int_equal(hyptrace_reset_counters(h, "r", HYPTRACE_CPU_ALL, &err), 0);

@@ -186,16 +186,14 @@ static void events(void **state)
 
 static void refused(void **state)
 {
-	struct hyptrace_settings *settings = hyptrace_settings_new();
+	const struct hyptrace_settings settings = { .changes = HYPTRACE_SETTING_RATE, .rate = 5 };
 
 	(void)state;
-	hyptrace_settings_rate(settings, 5);
-	assert_int_equal(hyptrace_set(h, "hypervisor", settings, &err), -EOPNOTSUPP);
+	assert_int_equal(hyptrace_set(h, "hypervisor", &settings, &err), -EOPNOTSUPP);
 	assert_int_equal(err.errnum, EOPNOTSUPP);
 	assert_string_equal(err.text, "remote \"hypervisor\" has no rate");
 	assert_string_equal(err.subject, "");
-	assert_int_equal(hyptrace_set(h, "hypervisor", settings, NULL), -EOPNOTSUPP);
-	hyptrace_settings_free(settings);
+	assert_int_equal(hyptrace_set(h, "hypervisor", &settings, NULL), -EOPNOTSUPP);
 	assert_true(fake_netlink_all_read());
 }
 

@@ -351,8 +351,8 @@ static void reading_fails(void **state)
 static void no_memory_for_a_notification(void **state)
 {
 	static const int cmds[] = { HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_CMD_EVENT_NTF };
-	/* a remote's description and clock; an event's print format, a field of it */
-	static const unsigned int places[] = { 2, 1 + 4 };
+	/* a remote, its description and clock; an event, its print format, a field of it */
+	static const unsigned int places[] = { 1 + 2, 1 + 1 + 4 };
 	unsigned int nth, i;
 	bool failed;
 	int ret;

@@ -256,7 +256,7 @@ static struct hyptrace_filters *filters_of(const char *text, size_t *at,
 	/* no record can have this id */
 	events[0].id = UINT16_MAX + 1;
 	events[2].fields = field_list(other_fields, 2);
-	return hyptrace_filters_new(event_list(events, 3), 3, text, at, err);
+	return hyptrace_filters_new(event_list(events, 3), 3, NULL, text, at, err);
 }
 
 /* Which of the two events match: bit 0 is sample, bit 1 is other. */
@@ -363,8 +363,8 @@ static void out_of_range(void **state)
 			for (op = 0; op < 6; op++) {
 				snprintf(text, sizeof(text), "%s %s %s", fields[i].name, ops[op],
 					 values[j].text);
-				filters = hyptrace_filters_new(event_list(events, 3), 3, text, NULL,
-							       NULL);
+				filters = hyptrace_filters_new(event_list(events, 3), 3, NULL,
+							       text, NULL, NULL);
 				if ((filters && hyptrace_filters_match(filters, &rec)) !=
 				    compare(fields[i].value, op, values[j].number))
 					fail_msg("\"%s\" is wrong", text);
@@ -444,7 +444,7 @@ static void several_events_wrong(void **state)
 	refused("vm == 1", 0, "no event has a field \"vm\"; did you mean \"handle\"?");
 	assert_null(hyptrace_filter_parse(&hcall, "pfn == 1", NULL, &err));
 	assert_string_equal(err.text, "the event \"host_hcall\" has no field \"pfn\"; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence");
-	assert_null(hyptrace_filters_new(NULL, 0, "op == 1", NULL, &err));
+	assert_null(hyptrace_filters_new(NULL, 0, NULL, "op == 1", NULL, &err));
 	assert_string_equal(err.text, "no event has a field \"op\"");
 }
 
@@ -459,7 +459,7 @@ static void largest_id(void **state)
 	(void)state;
 	event.id = UINT16_MAX;
 	sample.event = UINT16_MAX;
-	filters = hyptrace_filters_new(event_list(&event, 1), 1, "op == 2", NULL, NULL);
+	filters = hyptrace_filters_new(event_list(&event, 1), 1, NULL, "op == 2", NULL, NULL);
 	assert_non_null(filters);
 	assert_true(hyptrace_filters_match(filters, &rec));
 	hyptrace_filters_free(filters);
@@ -484,11 +484,11 @@ static void same_id(void **state)
 	(void)state;
 	events[1].fields = field_list(swapped, 2);
 	events[1].nr_fields = 2;
-	filters = hyptrace_filters_new(event_list(events, 2), 2, "op == 2", NULL, NULL);
+	filters = hyptrace_filters_new(event_list(events, 2), 2, NULL, "op == 2", NULL, NULL);
 	assert_non_null(filters);
 	assert_false(hyptrace_filters_match(filters, &rec));
 	hyptrace_filters_free(filters);
-	filters = hyptrace_filters_new(event_list(events, 2), 2, "step == 2", NULL, NULL);
+	filters = hyptrace_filters_new(event_list(events, 2), 2, NULL, "step == 2", NULL, NULL);
 	assert_non_null(filters);
 	assert_true(hyptrace_filters_match(filters, &rec));
 	hyptrace_filters_free(filters);

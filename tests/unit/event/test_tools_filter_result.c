@@ -34,9 +34,9 @@ static unsigned int met_by(const char *text)
 	struct hyptrace_record rec;
 	unsigned int i, met = 0;
 
-	filters = hyptrace_filters_new(event_list(events, NR_EVENTS), NR_EVENTS, text, NULL, NULL);
+	filters = hyptrace_filters_new(event_list(events, NR_EVENTS), NR_EVENTS, formats, text,
+				       NULL, NULL);
 	assert_non_null(filters);
-	hyptrace_filters_set_formats(filters, formats);
 	for (i = 0; i < COUNT(entries); i++) {
 		rec = record_of("host_hcall", &entries[i], event_of("host_hcall")->size);
 		met |= hyptrace_filters_match(filters, &rec) << i;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fail_alloc.h"
+#include "hyptrace_model.h"
 #include "sentence_case.h"
 
 #define ARG(name, type)	(&(struct hyptrace_hypercall_arg){ name, type })
@@ -156,8 +157,13 @@ static const struct hyptrace_hypercall *call_of(const char *event, uint32_t id)
 {
 	const struct entry_host_hcall hcall = { .id = id };
 	struct hyptrace_record rec = { .data = &hcall, .size = sizeof(hcall) };
+	struct hyptrace_model *model = hyptrace_model_new(formats, NULL);
+	const struct hyptrace_meaning *meaning = model->by_id[event_of(event)->id];
+	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning,
+		hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, &rec));
 
-	return hyptrace_formats_hypercall(formats, event_of(event), &rec);
+	hyptrace_model_free(model);
+	return call;
 }
 
 static void names(void **state)

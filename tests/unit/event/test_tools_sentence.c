@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/event/names.h"
+#include "lib/event/meaning.h"
 #include "fail_alloc.h"
 #include "sentence_case.h"
 

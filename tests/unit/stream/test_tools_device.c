@@ -301,11 +301,11 @@ static void latency(void **state)
 	(void)state;
 	reader = hyptrace_reader_open("test", 0, 0, &err);
 	assert_non_null(reader);
-	assert_int_equal(hyptrace_reader_latency(reader, 1234, &err), 0);
+	assert_int_equal(hyptrace_reader_watermark(reader, 1234, 0, &err), 0);
 	assert_int_equal(dev.wakeup.size, sizeof(dev.wakeup));
 	assert_int_equal(dev.wakeup.latency_us, 1234);
 	dev.wakeup_errno = EINVAL;
-	assert_int_equal(hyptrace_reader_latency(reader, 1, &err), -EINVAL);
+	assert_int_equal(hyptrace_reader_watermark(reader, 1, 0, &err), -EINVAL);
 	assert_string_equal(err.text, "cannot set the latency: Invalid argument");
 	hyptrace_reader_close(reader);
 }

@@ -153,11 +153,9 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 	*filters = NULL;
 	if (!text)
 		return EXIT_DONE;
-	*filters = hyptrace_filters_new(events, nr, text, &at, &err);
-	if (*filters) {
-		hyptrace_filters_set_formats(*filters, formats);
+	*filters = hyptrace_filters_new(events, nr, formats, text, &at, &err);
+	if (*filters)
 		return EXIT_DONE;
-	}
 	return filter_fail(text, at, &err);
 }
 

@@ -51,7 +51,8 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 		code = check_words(verb, events, words);
 	if (!code)
 		code = cmd_choose_events(verb, countable, nr, words, &choice);
-	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, &err))
+	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, 0,
+					   &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
 	event_choice_free(&choice);
 	free(countable);

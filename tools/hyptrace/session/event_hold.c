@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "lib/hyptrace.h"
-#include "output/die.h"
 #include "output/message.h"
 #include "event_hold.h"
 
@@ -15,26 +14,25 @@ int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err)
 {
-	struct hyptrace_event_options *options = hyptrace_event_options_new();
+	const struct hyptrace_event_options options = {
+		.filter = filter,
+		.trigger = trigger,
+		.after = after,
+		.flags = HYPTRACE_EVENT_HOLD,
+	};
 	const char *name = event->name;
-	int ret;
 
-	if (!options)
-		die_no_memory();
-	hyptrace_event_options_filter(options, filter);
-	hyptrace_event_options_trigger(options, trigger, after);
-	ret = hyptrace_hold_events(h, event->remote, &name, 1, true, options, err);
-	hyptrace_event_options_free(options);
-	return ret;
+	return hyptrace_set_events(h, event->remote, &name, 1, true, &options, err);
 }
 
 /* Disable an event while the verb runs, or until event_release_all(). */
 int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
 			struct hyptrace_error *err)
 {
+	const struct hyptrace_event_options options = { .flags = HYPTRACE_EVENT_HOLD };
 	const char *name = event->name;
 
-	return hyptrace_hold_events(h, event->remote, &name, 1, false, NULL, err);
+	return hyptrace_set_events(h, event->remote, &name, 1, false, &options, err);
 }
 
 /* Let the kernel restore the events that the verb has held. */

@@ -198,13 +198,9 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 static const struct row *row_of(struct csv *csv, const struct hyptrace_event *event,
 				const struct hyptrace_record *rec)
 {
-	const struct hyptrace_field *but = NULL;
-	unsigned int index = event->id;
+	const struct hyptrace_field *but = hyptrace_formats_missing(csv->formats, event, rec);
+	const unsigned int index = event->id + (but ? csv->nr_ids : 0);
 
-	if (!hyptrace_formats_has_result(csv->formats, event, rec)) {
-		but = hyptrace_formats_result(csv->formats, event);
-		index += csv->nr_ids;
-	}
 	if (__builtin_expect(!csv->rows[index], 0))
 		csv->rows[index] = compile(csv, event, but);
 	return csv->rows[index];

@@ -172,7 +172,7 @@ static void put_details(struct chrome *chrome, struct chrome_event *event,
 		return;
 	}
 	has_result = meaning->kind != HYPTRACE_KIND_HYPERCALL ||
-		     hyptrace_formats_has_result(chrome->formats, meaning->event, rec);
+		     !hyptrace_formats_missing(chrome->formats, meaning->event, rec);
 	row_print(&find_row(chrome, event, rec)->rows[has_result], rec, out);
 	if (event->has_text)
 		row_print_text(chrome->formats, meaning->event, rec, out);

@@ -56,7 +56,7 @@ static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 	struct hyptrace_filters *filters;
 	size_t at;
 
-	filters = hyptrace_filters_new(events, nr, text, &at, &err);
+	filters = hyptrace_filters_new(events, nr, NULL, text, &at, &err);
 	hyptrace_filters_free(filters);
 	return filters;
 }

@@ -127,7 +127,7 @@ static void compile_fields(struct row *row, const struct json_rows *rows,
 
 static struct json_event *compile(struct json_rows *rows, const struct hyptrace_event *event)
 {
-	const struct hyptrace_field *result = hyptrace_formats_result(rows->formats, event);
+	const struct hyptrace_field *result = hyptrace_formats_missing(rows->formats, event, NULL);
 	struct json_event *json = xcalloc(1, sizeof(*json));
 	struct row *names;
 	unsigned int i;
@@ -173,11 +173,16 @@ static void compile_call(struct row *args, const struct json_rows *rows,
 static void print_args(struct json_rows *rows, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec, struct out *out)
 {
+	const struct hyptrace_meaning *meaning;
 	const struct hyptrace_hypercall *call;
 	struct map_entry *args;
 
-	call = hyptrace_formats_hypercall(rows->formats, event, rec);
-	if (!call || !call->known_args || !rows->model)
+	if (!rows->model)
+		return;
+	meaning = rows->model->by_id[event->id];
+	call = hyptrace_meaning_hypercall(meaning,
+					  hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
+	if (!call || !call->known_args)
 		return;
 	args = map_add(&rows->calls, call->id, event->id);
 	if (!args->ptr) {
@@ -260,7 +265,7 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 		json = compile(rows, event);
 		rows->events[event->id] = json;
 	}
-	fields = json->no_result.steps && !hyptrace_formats_has_result(rows->formats, event, rec) ?
+	fields = json->no_result.steps && hyptrace_formats_missing(rows->formats, event, rec) ?
 		 &json->no_result : &json->fields;
 	if (json->is_large)
 		print_large(rows, json, fields, cpu, rec, out);

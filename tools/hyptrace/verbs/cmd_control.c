@@ -35,15 +35,9 @@ static const struct argp_option options[] = {
 /* All but the first one, --rate */
 #define LOAD_OPTIONS	(&options[1])
 
-/* The settings of load and set; any: one of them was given */
-struct changes {
-	struct hyptrace_settings	*settings;
-	bool				any;
-};
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct changes *changes = state->input;
+	struct hyptrace_settings *settings = state->input;
 	uint64_t value = 0;
 	uint32_t mode = 0;
 
@@ -52,21 +46,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_size(arg, &value))
 			return cmd_usage("bad size \"%s\": use a number of bytes, or one with K, M, G or T",
 					 arg);
-		hyptrace_settings_size(changes->settings, value);
-		changes->any = true;
+		settings->size = value;
+		settings->changes |= HYPTRACE_SETTING_SIZE;
 		return 0;
 	case OPT_MODE:
 		if (!parse_mode(arg, &mode))
 			return cmd_usage("bad mode \"%s\": use overwrite or discard", arg);
-		hyptrace_settings_mode(changes->settings, mode);
-		changes->any = true;
+		settings->mode = mode;
+		settings->changes |= HYPTRACE_SETTING_MODE;
 		return 0;
 	case OPT_RATE:
 		if (!parse_number(arg, HYPTRACE_RATE_MAX, &value))
 			return cmd_usage("bad rate \"%s\": use a number of events per second up to %u",
 					 arg, HYPTRACE_RATE_MAX);
-		hyptrace_settings_rate(changes->settings, value);
-		changes->any = true;
+		settings->rate = value;
+		settings->changes |= HYPTRACE_SETTING_RATE;
 		return 0;
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);
@@ -76,9 +70,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static error_t parse_set(int key, char *arg, struct argp_state *state)
 {
-	const struct changes *changes = state->input;
+	const struct hyptrace_settings *settings = state->input;
 
-	if (key == ARGP_KEY_END && !changes->any)
+	if (key == ARGP_KEY_END && !settings->changes)
 		return cmd_usage("no setting given: use --size, --mode or --rate");
 	return parse(key, arg, state);
 }
@@ -117,19 +111,18 @@ static int cmd_control(struct context *ctx, int argc, char **argv)
 static int change(struct context *ctx, settings_fn fn, const struct argp *argp, int argc,
 		  char **argv)
 {
-	struct changes changes = { .settings = or_die(hyptrace_settings_new()) };
+	struct hyptrace_settings settings = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code;
 
-	cmd_parse(ctx, argp, argc, argv, &changes);
+	cmd_parse(ctx, argp, argc, argv, &settings);
 	code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (!code) {
-		if (fn(ctx->h, remote->name, changes.settings, &err))
+		if (fn(ctx->h, remote->name, &settings, &err))
 			code = cmd_fail_verb(ctx->verb->name, remote->name, &err);
 		hyptrace_free_remote(remote);
 	}
-	hyptrace_settings_free(changes.settings);
 	return code;
 }
 

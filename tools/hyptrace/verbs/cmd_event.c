@@ -123,24 +123,14 @@ static int parse_filter(const char *text, struct hyptrace_event *const *events,
 	return *filter ? EXIT_DONE : filter_fail(text, at, &err);
 }
 
-static int enable(struct context *ctx, const char *remote, const struct request *request,
-		  const struct event_choice *choice, const struct hyptrace_filter *filter,
-		  struct hyptrace_error *err)
-{
-	struct hyptrace_event_options *options = or_die(hyptrace_event_options_new());
-	int ret;
-
-	hyptrace_event_options_filter(options, filter);
-	hyptrace_event_options_trigger(options, request->trigger, request->after);
-	ret = hyptrace_enable_events(ctx->h, remote, choice->names, choice->nr, options, err);
-	hyptrace_event_options_free(options);
-	return ret;
-}
-
 static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 		      const struct request *request, struct hyptrace_event *const *events,
 		      const struct event_choice *choice)
 {
+	struct hyptrace_event_options options = {
+		.trigger = request->trigger,
+		.after = request->after,
+	};
 	struct hyptrace_filter *filter = NULL;
 	struct hyptrace_error err;
 	int code = EXIT_DONE, ret;
@@ -149,10 +139,9 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 		code = parse_filter(request->filter, events, choice, &filter);
 	if (code)
 		return code;
-	if (request->enable)
-		ret = enable(ctx, remote, request, choice, filter, &err);
-	else
-		ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, false, &err);
+	options.filter = filter;
+	ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
+				  request->enable ? &options : NULL, &err);
 	hyptrace_filter_free(filter);
 	if (!ret)
 		return EXIT_DONE;

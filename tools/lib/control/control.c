@@ -2,72 +2,7 @@
 /*
  * Control requests: change a remote and its settings.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "message.h"
-
-/* Those that are not set are not changed. */
-struct hyptrace_settings {
-	uint64_t	size;
-	uint32_t	mode;
-	uint32_t	rate;
-	bool		has_size;
-	bool		has_mode;
-	bool		has_rate;
-};
-
-/**
- * hyptrace_settings_new - make settings, none of which is set
- *
- * Return: the settings, NULL if there is no memory.
- */
-struct hyptrace_settings *hyptrace_settings_new(void)
-{
-	return calloc(1, sizeof(struct hyptrace_settings));
-}
-
-/**
- * hyptrace_settings_free - free settings
- * @settings:	the settings, or NULL
- */
-void hyptrace_settings_free(struct hyptrace_settings *settings)
-{
-	free(settings);
-}
-
-/**
- * hyptrace_settings_size - set the size of a ring
- * @settings:	the settings
- * @bytes:	requested bytes per CPU
- */
-void hyptrace_settings_size(struct hyptrace_settings *settings, uint64_t bytes)
-{
-	settings->size = bytes;
-	settings->has_size = true;
-}
-
-/**
- * hyptrace_settings_mode - set what happens when a ring is full
- * @settings:	the settings
- * @mode:	enum hyptrace_mode
- */
-void hyptrace_settings_mode(struct hyptrace_settings *settings, uint32_t mode)
-{
-	settings->mode = mode;
-	settings->has_mode = true;
-}
-
-/**
- * hyptrace_settings_rate - set how many selftest events the remote "test" writes by itself
- * @settings:	the settings
- * @rate:	events per second and CPU, up to HYPTRACE_RATE_MAX; 0 for none
- */
-void hyptrace_settings_rate(struct hyptrace_settings *settings, uint32_t rate)
-{
-	settings->rate = rate;
-	settings->has_rate = true;
-}
 
 static struct nl_msg *request(struct hyptrace *h, int cmd, const char *remote)
 {
@@ -77,13 +12,14 @@ static struct nl_msg *request(struct hyptrace *h, int cmd, const char *remote)
 static int control(struct hyptrace *h, int cmd, const char *remote,
 		   const struct hyptrace_settings *settings, struct hyptrace_error *err)
 {
+	const uint32_t changes = settings ? settings->changes : 0;
 	struct nl_msg *msg = request(h, cmd, remote);
 
-	if (settings && settings->has_size)
+	if (changes & HYPTRACE_SETTING_SIZE)
 		hyptrace_nl_put_u64(&msg, HYPTRACE_A_CONTROL_SIZE, settings->size);
-	if (settings && settings->has_mode)
+	if (changes & HYPTRACE_SETTING_MODE)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, settings->mode);
-	if (settings && settings->has_rate)
+	if (changes & HYPTRACE_SETTING_RATE)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_RATE, settings->rate);
 	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }

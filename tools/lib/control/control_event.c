@@ -3,64 +3,12 @@
  * Control requests that enable and disable events, or that have the writer count them.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
 #include "message.h"
-
-struct hyptrace_event_options {
-	const struct hyptrace_filter	*filter;
-	uint32_t			trigger;
-	uint32_t			after;
-};
-
-/**
- * hyptrace_event_options_new - make options, none of which is set
- *
- * Return: the options, NULL if there is no memory.
- */
-struct hyptrace_event_options *hyptrace_event_options_new(void)
-{
-	return calloc(1, sizeof(struct hyptrace_event_options));
-}
-
-/**
- * hyptrace_event_options_free - free options
- * @options:	the options, or NULL
- */
-void hyptrace_event_options_free(struct hyptrace_event_options *options)
-{
-	free(options);
-}
-
-/**
- * hyptrace_event_options_filter - set which events the writer records
- * @options:	the options
- * @filter:	the filter, which must remain valid as long as the options; NULL for all events
- */
-void hyptrace_event_options_filter(struct hyptrace_event_options *options,
-				   const struct hyptrace_filter *filter)
-{
-	options->filter = filter;
-}
-
-/**
- * hyptrace_event_options_trigger - set what happens when the writer has recorded one of the events
- * @options:	the options
- * @trigger:	enum hyptrace_trigger_action: all CPUs start or stop the recording, or the driver
- *		notifies its listeners; then the filter chooses what fires, not what is recorded
- * @after:	with HYPTRACE_TRIGGER_ACTION_STOP: after a CPU has moved on to the next
- *		sub-buffer so many times; else 0
- */
-void hyptrace_event_options_trigger(struct hyptrace_event_options *options, uint32_t trigger,
-				    uint32_t after)
-{
-	options->trigger = trigger;
-	options->after = after;
-}
 
 static int put_term(struct nl_msg *msg, const struct hyptrace_filter_term *term)
 {
@@ -95,9 +43,9 @@ static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 
 static int set_events(struct hyptrace *h, int cmd, const char *remote, const char *const *names,
 		      unsigned int nr, bool on, const struct hyptrace_event_options *options,
-		      bool hold, struct hyptrace_error *err)
+		      struct hyptrace_error *err)
 {
-	const struct hyptrace_filter *filter = options ? options->filter : NULL;
+	const struct hyptrace_filter *filter = options->filter;
 	struct nl_msg *msg;
 	unsigned int i;
 
@@ -115,47 +63,13 @@ static int set_events(struct hyptrace *h, int cmd, const char *remote, const cha
 		hyptrace_nl_check(&msg, nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, on));
 	if (msg && filter)
 		hyptrace_nl_check(&msg, put_filter(msg, filter));
-	if (options && options->trigger)
+	if (options->trigger)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, options->trigger);
-	if (options && options->after)
+	if (options->after)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_AFTER, options->after);
-	if (msg && hold)
+	if (msg && options->flags & HYPTRACE_EVENT_HOLD)
 		hyptrace_nl_check(&msg, nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD));
 	return hyptrace_nl_send(h, msg, NULL, NULL, err);
-}
-
-/**
- * hyptrace_enable_events - enable events with options
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @options:	the options, which replace those that the events had; NULL for none
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * Return: 0 or a negative errno; on failure no event has changed.
- */
-int hyptrace_enable_events(struct hyptrace *h, const char *remote, const char *const *names,
-			   unsigned int nr, const struct hyptrace_event_options *options,
-			   struct hyptrace_error *err)
-{
-	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, true, options, false, err);
-}
-
-/**
- * hyptrace_set_event - enable or disable an event
- * @h:		the connection
- * @remote:	name of its remote
- * @name:	its exact name
- * @enable:	true to enable it without options, false to disable it
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or a negative errno: -ENOENT if the remote has no such event.
- */
-int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name, bool enable,
-		       struct hyptrace_error *err)
-{
-	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, &name, 1, enable, NULL, false, err);
 }
 
 /**
@@ -164,39 +78,25 @@ int hyptrace_set_event(struct hyptrace *h, const char *remote, const char *name,
  * @remote:	name of their remote
  * @names:	their exact names, each once
  * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @enable:	true to enable them without options, false to disable them
+ * @enable:	true to enable them, false to disable them
+ * @options:	how, in place of the options that the events had; NULL for none
  * @err:	the reason if it fails, its subject the name at fault; may be NULL
  *
- * Return: 0 or a negative errno; on failure no event has changed.
+ * With HYPTRACE_EVENT_HOLD, the events get back the state that they had before when the connection
+ * is closed, even because the process was killed, or after hyptrace_release_events(). This
+ * connection may hold them again in another state. Without, it overrides the hold.
+ *
+ * Return: 0 or a negative errno: -ENOENT if the remote has no such event, -EBUSY if another
+ * connection holds one that this one is to hold; on failure no event has changed.
  */
 int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *const *names,
-			unsigned int nr, bool enable, struct hyptrace_error *err)
+			unsigned int nr, bool enable, const struct hyptrace_event_options *options,
+			struct hyptrace_error *err)
 {
-	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable, NULL, false, err);
-}
+	static const struct hyptrace_event_options none;
 
-/**
- * hyptrace_hold_events - enable or disable events until they are released
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @enable:	true to enable them, false to disable them
- * @options:	how to enable them; NULL for none
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * When the connection is closed, even because the process was killed, or after
- * hyptrace_release_events(), the events get back the state that they had before. This connection
- * may hold them again in another state. Any of the functions above overrides the hold.
- *
- * Return: 0 or a negative errno: -EBUSY if another connection holds one of them; on failure no
- * event has changed.
- */
-int hyptrace_hold_events(struct hyptrace *h, const char *remote, const char *const *names,
-			 unsigned int nr, bool enable, const struct hyptrace_event_options *options,
-			 struct hyptrace_error *err)
-{
-	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable, options, true, err);
+	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable,
+			  options ? options : &none, err);
 }
 
 /**
@@ -222,37 +122,20 @@ int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptr
  * @names:	their exact names, each once
  * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
  * @count:	true to count them, false to cease
+ * @flags:	0, or HYPTRACE_EVENT_HOLD: until the connection is closed, in any way
  * @err:	the reason if it fails, its subject the name at fault; may be NULL
  *
- * Counting needs no rings and no tracing. The counters keep their values.
+ * Counting needs no rings and no tracing. The counters keep their values. The writer counts an
+ * event while any connection holds it, or after a call without HYPTRACE_EVENT_HOLD; one with false
+ * as @count overrides all holds.
  *
  * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
  * nothing has changed.
  */
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
-			  unsigned int nr, bool count, struct hyptrace_error *err)
+			  unsigned int nr, bool count, uint32_t flags, struct hyptrace_error *err)
 {
-	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, NULL, false, err);
-}
+	const struct hyptrace_event_options options = { .flags = flags };
 
-/**
- * hyptrace_hold_counting - have the writer count events until the connection is closed
- * @h:		the connection
- * @remote:	name of their remote
- * @names:	their exact names, each once
- * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
- * @hold:	true to hold them, false to release them
- * @err:	the reason if it fails, its subject the name at fault; may be NULL
- *
- * The writer counts an event while any connection holds it, or after hyptrace_count_events(). If
- * the process ends in any way, so does the hold. hyptrace_count_events() with false as @count
- * overrides it.
- *
- * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count one of them; on failure
- * nothing has changed.
- */
-int hyptrace_hold_counting(struct hyptrace *h, const char *remote, const char *const *names,
-			   unsigned int nr, bool hold, struct hyptrace_error *err)
-{
-	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, hold, NULL, true, err);
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, &options, err);
 }

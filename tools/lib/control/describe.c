@@ -16,6 +16,7 @@
 #define ATTR_MAX	63
 
 #define NR(all)		(sizeof(all) / sizeof((all)[0]))
+#define NL_TYPE(of, members) { sizeof(struct of), members, NR(members) }
 
 static const struct nl_member firing_members[] = {
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_ACTION, hyptrace_firing, action),
@@ -24,9 +25,7 @@ static const struct nl_member firing_members[] = {
 	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_FIRED_EVENT, hyptrace_firing, event),
 };
 
-static const struct nl_type firing_type = {
-	sizeof(struct hyptrace_firing), firing_members, NR(firing_members),
-};
+static const struct nl_type firing_type = NL_TYPE(hyptrace_firing, firing_members);
 
 static const struct nl_member remote_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_REMOTE_NAME, hyptrace_remote, name),
@@ -50,9 +49,7 @@ static const struct nl_member remote_members[] = {
 	  offsetof(struct hyptrace_remote, nr_fired), &firing_type },
 };
 
-const struct nl_type hyptrace_remote_type = {
-	sizeof(struct hyptrace_remote), remote_members, NR(remote_members),
-};
+const struct nl_type hyptrace_remote_type = NL_TYPE(hyptrace_remote, remote_members);
 
 static const struct nl_member cpu_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_CPU_REMOTE, hyptrace_cpu, remote),
@@ -73,18 +70,14 @@ static const struct nl_member cpu_members[] = {
 	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_CLEARS, hyptrace_cpu, clears),
 };
 
-const struct nl_type hyptrace_cpu_type = {
-	sizeof(struct hyptrace_cpu), cpu_members, NR(cpu_members),
-};
+const struct nl_type hyptrace_cpu_type = NL_TYPE(hyptrace_cpu, cpu_members);
 
 static const struct nl_member symbol_members[] = {
 	NL_MEMBER(NL_U64, HYPTRACE_A_SYMBOL_VALUE, hyptrace_symbol, value),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_SYMBOL_NAME, hyptrace_symbol, name),
 };
 
-static const struct nl_type symbol_type = {
-	sizeof(struct hyptrace_symbol), symbol_members, NR(symbol_members),
-};
+static const struct nl_type symbol_type = NL_TYPE(hyptrace_symbol, symbol_members);
 
 static const struct nl_member field_members[] = {
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIELD_OFFSET, hyptrace_field, offset),
@@ -96,18 +89,14 @@ static const struct nl_member field_members[] = {
 	  offsetof(struct hyptrace_field, nr_symbols), &symbol_type },
 };
 
-static const struct nl_type field_type = {
-	sizeof(struct hyptrace_field), field_members, NR(field_members),
-};
+static const struct nl_type field_type = NL_TYPE(hyptrace_field, field_members);
 
 static const struct nl_member filter_members[] = {
 	NL_MEMBER(NL_STRING, HYPTRACE_A_FILTER_TEXT, hyptrace_event, filter),
 };
 
 /* The members of an event that are in a nest */
-static const struct nl_type filter_type = {
-	sizeof(struct hyptrace_event), filter_members, NR(filter_members),
-};
+static const struct nl_type filter_type = NL_TYPE(hyptrace_event, filter_members);
 
 static const struct nl_member event_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_EVENT_REMOTE, hyptrace_event, remote),
@@ -127,18 +116,14 @@ static const struct nl_member event_members[] = {
 	  offsetof(struct hyptrace_event, nr_fields), &field_type },
 };
 
-const struct nl_type hyptrace_event_type = {
-	sizeof(struct hyptrace_event), event_members, NR(event_members),
-};
+const struct nl_type hyptrace_event_type = NL_TYPE(hyptrace_event, event_members);
 
 static const struct nl_member arg_members[] = {
 	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_NAME, hyptrace_hypercall_arg, name),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_TYPE, hyptrace_hypercall_arg, type),
 };
 
-static const struct nl_type arg_type = {
-	sizeof(struct hyptrace_hypercall_arg), arg_members, NR(arg_members),
-};
+static const struct nl_type arg_type = NL_TYPE(hyptrace_hypercall_arg, arg_members);
 
 static const struct nl_member hypercall_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_HYPERCALL_REMOTE, hyptrace_hypercall, remote),
@@ -150,9 +135,7 @@ static const struct nl_member hypercall_members[] = {
 	  offsetof(struct hyptrace_hypercall, nr_args), &arg_type },
 };
 
-const struct nl_type hyptrace_hypercall_type = {
-	sizeof(struct hyptrace_hypercall), hypercall_members, NR(hypercall_members),
-};
+const struct nl_type hyptrace_hypercall_type = NL_TYPE(hyptrace_hypercall, hypercall_members);
 
 static const struct nl_member counter_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_COUNTER_REMOTE, hyptrace_event_counter, remote),
@@ -173,9 +156,7 @@ static const struct nl_member counter_members[] = {
 	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name),
 };
 
-const struct nl_type hyptrace_counter_type = {
-	sizeof(struct hyptrace_event_counter), counter_members, NR(counter_members),
-};
+const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter, counter_members);
 
 static const struct nl_member reader_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_READER_REMOTE, hyptrace_reader_notification, remote),
@@ -184,9 +165,7 @@ static const struct nl_member reader_members[] = {
 	NL_MEMBER(NL_U32, HYPTRACE_A_READER_PID, hyptrace_reader_notification, pid),
 };
 
-const struct nl_type hyptrace_reader_type = {
-	sizeof(struct hyptrace_reader_notification), reader_members, NR(reader_members),
-};
+const struct nl_type hyptrace_reader_type = NL_TYPE(hyptrace_reader_notification, reader_members);
 
 static const struct nl_member loss_members[] = {
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_LOSS_REMOTE, hyptrace_loss_notification, remote),
@@ -195,9 +174,7 @@ static const struct nl_member loss_members[] = {
 	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_TOTAL, hyptrace_loss_notification, total),
 };
 
-const struct nl_type hyptrace_loss_type = {
-	sizeof(struct hyptrace_loss_notification), loss_members, NR(loss_members),
-};
+const struct nl_type hyptrace_loss_type = NL_TYPE(hyptrace_loss_notification, loss_members);
 
 /* A number that is absent or too short is 0, as nla_get_u64() of libnl has it. */
 uint32_t hyptrace_parse_u32(const struct nlattr *attr)
@@ -328,19 +305,8 @@ static int parse_attrs(const struct nl_type *type, const struct nlattr *first, i
 	return ret;
 }
 
-/* Parse a message to a struct, which is all 0. Call hyptrace_nl_clear() also after a failure. */
-int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *to)
-{
-	struct genlmsghdr *genl;
-
-	if (!genlmsg_valid_hdr((struct nlmsghdr *)answer, 0))
-		return -EBADMSG;
-	genl = genlmsg_hdr((struct nlmsghdr *)answer);
-	return parse_attrs(type, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), to);
-}
-
 /* Free what a struct has. */
-void hyptrace_nl_clear(const struct nl_type *type, void *item)
+static void clear(const struct nl_type *type, void *item)
 {
 	unsigned int i, j;
 
@@ -349,7 +315,7 @@ void hyptrace_nl_clear(const struct nl_type *type, void *item)
 		void **at = (void *)((char *)item + member->offset), **list;
 
 		if (member->kind == NL_NEST)
-			hyptrace_nl_clear(member->type, item);
+			clear(member->type, item);
 		list = member->kind == NL_LIST ? *at : NULL;
 		for (j = 0; list && j < *(unsigned int *)((char *)item + member->nr); j++)
 			hyptrace_nl_free(member->type, list[j]);
@@ -362,16 +328,24 @@ void hyptrace_nl_clear(const struct nl_type *type, void *item)
 void hyptrace_nl_free(const struct nl_type *type, void *item)
 {
 	if (item)
-		hyptrace_nl_clear(type, item);
+		clear(type, item);
 	free(item);
 }
 
 /* Make a struct of a message. Return NULL, with a negative errno in @ret, if it fails. */
 void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret)
 {
-	void *item = calloc(1, type->size);
+	struct genlmsghdr *genl;
+	void *item;
 
-	*ret = item ? hyptrace_nl_parse(type, answer, item) : -ENOMEM;
+	*ret = -EBADMSG;
+	if (!genlmsg_valid_hdr((struct nlmsghdr *)answer, 0))
+		return NULL;
+	genl = genlmsg_hdr((struct nlmsghdr *)answer);
+	item = calloc(1, type->size);
+	*ret = -ENOMEM;
+	if (item)
+		*ret = parse_attrs(type, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), item);
 	if (!*ret)
 		return item;
 	hyptrace_nl_free(type, item);

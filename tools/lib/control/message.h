@@ -60,8 +60,6 @@ extern const struct nl_type hyptrace_reader_type;
 extern const struct nl_type hyptrace_loss_type;
 
 uint32_t hyptrace_parse_u32(const struct nlattr *attr);
-int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *to);
-void hyptrace_nl_clear(const struct nl_type *type, void *item);
 void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret);
 void hyptrace_nl_free(const struct nl_type *type, void *item);
 

@@ -93,51 +93,44 @@ int hyptrace_listener_fd(const struct hyptrace_listener *listener)
 	return listener->fd;
 }
 
+#define MESSAGE(cmd, type, member, of)	\
+	{ HYPTRACE_CMD_##cmd##_NTF, HYPTRACE_NOTIFICATION_##type, \
+	  offsetof(struct hyptrace_notification, member), &hyptrace_##of##_type }
+
 static const struct {
 	uint8_t			cmd;
 	uint8_t			type;	/* enum hyptrace_notification_type */
-	const struct nl_type	*parse;
+	uint16_t		offset;	/* of the pointer in a notification */
+	const struct nl_type	*of;
 } messages[] = {
-	{ HYPTRACE_CMD_REMOTE_NTF, HYPTRACE_NOTIFICATION_REMOTE, &hyptrace_remote_type },
-	{ HYPTRACE_CMD_REMOTE_DEL_NTF, HYPTRACE_NOTIFICATION_REMOTE_GONE, &hyptrace_remote_type },
-	{ HYPTRACE_CMD_TRIGGER_NTF, HYPTRACE_NOTIFICATION_TRIGGER, &hyptrace_remote_type },
-	{ HYPTRACE_CMD_EVENT_NTF, HYPTRACE_NOTIFICATION_EVENT, &hyptrace_event_type },
-	{ HYPTRACE_CMD_READER_NTF, HYPTRACE_NOTIFICATION_READER, &hyptrace_reader_type },
-	{ HYPTRACE_CMD_LOSS_NTF, HYPTRACE_NOTIFICATION_LOSS, &hyptrace_loss_type },
+	MESSAGE(REMOTE, REMOTE, remote, remote),
+	MESSAGE(REMOTE_DEL, REMOTE_GONE, remote, remote),
+	MESSAGE(TRIGGER, TRIGGER, remote, remote),
+	MESSAGE(EVENT, EVENT, event, event),
+	MESSAGE(READER, READER, reader, reader),
+	MESSAGE(LOSS, LOSS, loss, loss),
 };
 
 /* Deliver a message; skip one that cannot be parsed, or with an unknown command. */
 static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 {
-	union {
-		struct hyptrace_remote			remote;
-		struct hyptrace_event			event;
-		struct hyptrace_reader_notification	reader;
-		struct hyptrace_loss_notification	loss;
-	} of = {};
 	struct hyptrace_notification notification = {};
-	const struct nl_type *type;
 	unsigned int i = 0;
-	int ret = 0;
+	void *item;
+	int ret;
 
 	if (!genlmsg_valid_hdr(nlh, 0))
 		return 0;
 	while (messages[i].cmd != genlmsg_hdr(nlh)->cmd)
 		if (++i == sizeof(messages) / sizeof(messages[0]))
 			return 0;
-	type = messages[i].parse;
+	item = hyptrace_nl_new(messages[i].of, nlh, &ret);
+	if (!item)
+		return 0;
 	notification.type = messages[i].type;
-	if (type == &hyptrace_remote_type)
-		notification.remote = &of.remote;
-	else if (type == &hyptrace_event_type)
-		notification.event = &of.event;
-	else if (type == &hyptrace_reader_type)
-		notification.reader = &of.reader;
-	else
-		notification.loss = &of.loss;
-	if (!hyptrace_nl_parse(type, nlh, &of))
-		ret = fn(&notification, arg);
-	hyptrace_nl_clear(type, &of);
+	*(void **)((char *)&notification + messages[i].offset) = item;
+	ret = fn(&notification, arg);
+	hyptrace_nl_free(messages[i].of, item);
 	return ret;
 }
 

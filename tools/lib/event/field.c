@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The numbers in a payload, and their names.
+ * The fields of an event: the numbers in a payload, their names, and the event's description as a
+ * format file of tracefs.
  */
+#include <endian.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -16,24 +21,14 @@
  */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
 {
-	union {
-		uint8_t		u8;
-		uint16_t	u16;
-		uint32_t	u32;
-		uint64_t	u64;
-	} raw;
+	const unsigned int unused = CHAR_BIT * (sizeof(uint64_t) - field->size);
+	uint64_t value = 0;
 
-	memcpy(&raw, (const char *)data + field->offset, field->size);
-	switch (field->size) {
-	case sizeof(raw.u8):
-		return field->is_signed ? (uint64_t)(int8_t)raw.u8 : raw.u8;
-	case sizeof(raw.u16):
-		return field->is_signed ? (uint64_t)(int16_t)raw.u16 : raw.u16;
-	case sizeof(raw.u32):
-		return field->is_signed ? (uint64_t)(int32_t)raw.u32 : raw.u32;
-	default:
-		return raw.u64;
-	}
+	memcpy(&value, (const char *)data + field->offset, field->size);
+	/* the number to the high end, and back with its sign */
+	if (htole16(1) == 1)
+		value <<= unused;
+	return field->is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
 }
 
 /**
@@ -138,4 +133,44 @@ const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t va
 		if (field->symbols[i]->value == value)
 			return field->symbols[i]->name;
 	return NULL;
+}
+
+/**
+ * hyptrace_format_file - describe an event in the syntax of a tracefs format file
+ * @event:	the event
+ * @len:	out: length of the text; may be NULL
+ *
+ * Return: the text, which the caller frees; NULL if there is no memory.
+ */
+char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	unsigned int i;
+
+	if (!f)
+		return NULL;
+
+	fprintf(f, "name: %s\nID: %u\nformat:\n", event->name, event->id);
+	fprintf(f, "\tfield:unsigned short common_type;\toffset:0;\tsize:%zu;\tsigned:0;\n\n",
+		sizeof(uint16_t));
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct hyptrace_field *field = event->fields[i];
+		const char *array = strchr(field->type, '[');
+		int base = array ? (int)(array - field->type) : (int)strlen(field->type);
+
+		/* "char[16]" is declared as "char name[16]" */
+		fprintf(f, "\tfield:%.*s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", base,
+			field->type, field->name, array ? array : "", field->offset, field->size,
+			field->is_signed);
+	}
+	fprintf(f, "\nprint fmt: %s\n", event->print_fmt);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	if (len)
+		*len = size;
+	return text;
 }

@@ -29,6 +29,7 @@ struct request {
 	/* the filter must fit each of these, of which @events is one; or NULL */
 	const struct hyptrace_event *const	*all;
 	unsigned int				nr_all;
+	const struct hyptrace_formats		*formats;	/* or NULL */
 	const char				*text;
 	size_t					*at;
 	struct hyptrace_error			*err;
@@ -64,6 +65,7 @@ static struct hyptrace_filter *make_filter(const struct request *request,
 		return NULL;
 	filter->id = event->id;
 	filter->size = event->size;
+	filter->formats = request->formats;
 	filter->text = strdup(request->text);
 	if (!filter->text)
 		goto fail;
@@ -88,17 +90,6 @@ fail:
 	return NULL;
 }
 
-static bool has_field(const struct hyptrace_event *event, const char *name, size_t len)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (strlen(event->fields[i]->name) == len &&
-		    !memcmp(event->fields[i]->name, name, len))
-			return true;
-	return false;
-}
-
 /* Name the events that lack a field: the first ones, if the filter must fit several. */
 static void say_lacking(const struct request *request, const struct filter_span *name,
 			char text[HYPTRACE_ERROR_TEXT])
@@ -109,7 +100,7 @@ static void say_lacking(const struct request *request, const struct filter_span 
 	char names[NAMED_MAX * (HYPTRACE_EVENT_NAME_MAX + 4) + 24] = "", *to = names;
 
 	for (i = 0; i < nr_all; i++) {
-		if (has_field(all[i], name->text, name->len) || nr++ >= NAMED_MAX)
+		if (hyptrace_filter_field(all[i], name) || nr++ >= NAMED_MAX)
 			continue;
 		to += sprintf(to, "%s\"%s\"", nr > 1 ? ", " : "", all[i]->name);
 	}
@@ -129,7 +120,7 @@ static void fail_field(const struct request *request, const struct filter_span *
 	unsigned int i, j;
 
 	/* the name of another field may look more like the key */
-	if (name->len == strlen(VM_KEY) && !memcmp(name->text, VM_KEY, name->len))
+	if (hyptrace_filter_is(name, VM_KEY))
 		word = (struct filter_span){ VM_FIELD, strlen(VM_FIELD) };
 	for (i = 0; i < request->nr; i++)
 		for (j = 0; j < request->events[i]->nr_fields; j++)
@@ -142,10 +133,9 @@ static void fail_field(const struct request *request, const struct filter_span *
 			 name->text);
 	if (near)
 		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
-	else if (name->len == strlen(CPU_KEY) && !memcmp(name->text, CPU_KEY, name->len))
+	else if (hyptrace_filter_is(name, CPU_KEY))
 		hyptrace_error_set(err, EINVAL, "%s: choose CPUs with --cpu", why);
-	else if (request->nr == 1 &&
-		 has_field(request->events[0], ARG_FIELD, strlen(ARG_FIELD)))
+	else if (request->nr == 1 && hyptrace_event_field(request->events[0], ARG_FIELD))
 		hyptrace_error_set(err, EINVAL,
 				   "%s; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence",
 				   why);
@@ -390,6 +380,7 @@ no_memory:
  * hyptrace_filters_new - parse a filter for all events of a remote
  * @events:	the events
  * @nr:		number of @events
+ * @fmts:	as in hyptrace_filter_set_formats(); may be NULL
  * @text:	the condition, as in hyptrace_filter_parse()
  * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
  * @err:	the reason if it fails; may be NULL
@@ -402,13 +393,15 @@ no_memory:
  * Return: the filters, for hyptrace_filters_free(), or NULL. The errno is EINVAL if @text is wrong.
  */
 struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
-					      unsigned int nr, const char *text, size_t *at,
+					      unsigned int nr, const struct hyptrace_formats *fmts,
+					      const char *text, size_t *at,
 					      struct hyptrace_error *err)
 {
 	size_t offset;
 	const struct request request = {
 		.events = (const struct hyptrace_event *const *)events,
 		.nr = nr,
+		.formats = fmts,
 		.text = text,
 		.at = at ? at : &offset,
 		.err = err,
@@ -463,10 +456,10 @@ static bool lacks_value(const struct hyptrace_filter *filter, const struct hyptr
 	const struct hyptrace_record rec = { .data = payload, .size = size };
 	const struct hyptrace_formats *fmts = filter->formats;
 	const struct hyptrace_event *event = fmts ? hyptrace_formats_event(fmts, &rec) : NULL;
-	const struct hyptrace_field *result = event ? hyptrace_formats_result(fmts, event) : NULL;
+	const struct hyptrace_field *missing;
 
-	return result && result->offset == field->offset &&
-	       !hyptrace_formats_has_result(fmts, event, &rec);
+	missing = event ? hyptrace_formats_missing(fmts, event, &rec) : NULL;
+	return missing && missing->offset == field->offset;
 }
 
 /**
@@ -512,21 +505,6 @@ bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *pay
 			next = term->on_false;
 	}
 	return next == HYPTRACE_FILTER_ACCEPT;
-}
-
-/**
- * hyptrace_filters_set_formats - hyptrace_filter_set_formats() for the filters of all events
- * @filters:	the filters
- * @fmts:	the formats of the events; must stay valid
- */
-void hyptrace_filters_set_formats(struct hyptrace_filters *filters,
-				  const struct hyptrace_formats *fmts)
-{
-	unsigned int i;
-
-	for (i = 0; i < filters->nr; i++)
-		if (filters->by_id[i])
-			hyptrace_filter_set_formats(filters->by_id[i], fmts);
 }
 
 /**

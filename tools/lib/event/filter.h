@@ -28,27 +28,28 @@ static inline int filter_quoted(const struct filter_span *span)
 	return span->len < FILTER_QUOTED_MAX ? (int)span->len : FILTER_QUOTED_MAX;
 }
 
+static inline bool hyptrace_filter_is(const struct filter_span *span, const char *name)
+{
+	return strlen(name) == span->len && !memcmp(name, span->text, span->len);
+}
+
 /* A comparison as it was written */
 struct filter_comparison {
 	struct filter_span	field;	/* the name of the field */
 	struct filter_span	value;	/* the value, with its sign and unit */
-	/* the value without its sign, if it is a name; else empty */
-	struct filter_span	name;
+	struct filter_span	name;	/* the value without its sign if it is a name; else empty */
 	uint64_t		number;	/* the value without its sign, if it is a number */
 	bool			negative;	/* the value has a minus */
 	bool			has_unit;	/* the value has a unit of time */
 	uint32_t		op;	/* enum hyptrace_filter_op */
-	/* where to continue, as in struct hyptrace_filter_term */
-	uint32_t		on_true;
-	/* where to continue, as in struct hyptrace_filter_term */
+	uint32_t		on_true;	/* as in struct hyptrace_filter_term */
 	uint32_t		on_false;
 };
 
 /* The comparisons of a filter; the first is evaluated first */
 struct filter_program {
-	/* the comparisons, in the order of the text */
 	struct filter_comparison	comparisons[HYPTRACE_FILTER_TERMS_MAX];
-	unsigned int			nr;	/* number of comparisons, at least 1 */
+	unsigned int			nr;	/* at least 1 */
 };
 
 /* How to compare a field of a payload */
@@ -56,8 +57,7 @@ struct filter_value {
 	/* where the field is, and its sign; its size is 0 if the comparison is always false */
 	struct hyptrace_field	field;
 	uint32_t		op;	/* enum hyptrace_filter_op */
-	/* the value to compare with, extended to 64 bits as the field */
-	uint64_t		value;
+	uint64_t		value;	/* to compare with, extended to 64 bits as the field */
 };
 
 /* A filter of an event */
@@ -65,8 +65,7 @@ struct hyptrace_filter {
 	char				*text;	/* its text */
 	uint16_t			id;	/* the event's id */
 	uint32_t			size;	/* bytes of the event's payload */
-	unsigned int			nr;	/* number of terms and values */
-	/* its comparisons */
+	unsigned int			nr;	/* number of comparisons */
 	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
 	/* how to make them */
 	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
@@ -77,8 +76,7 @@ struct hyptrace_filter {
 /* The filters of the events of a remote */
 struct hyptrace_filters {
 	unsigned int		nr;	/* number of by_id */
-	/* each event's filter; NULL for an event that never matches */
-	struct hyptrace_filter	*by_id[];
+	struct hyptrace_filter	*by_id[];	/* NULL for an event that never matches */
 };
 
 /* What is wrong with a comparison for an event; the last is the most useful. */
@@ -96,6 +94,8 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 			    struct hyptrace_error *err);
 
 /* filter_resolve.c */
+const struct hyptrace_field *hyptrace_filter_field(const struct hyptrace_event *event,
+						   const struct filter_span *name);
 enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
 					  const struct hyptrace_event *event,
 					  struct filter_value *value, const char **at,

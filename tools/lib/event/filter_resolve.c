@@ -10,15 +10,10 @@
 #include <string.h>
 
 #include "filter.h"
-#include "names.h"
+#include "meaning.h"
 
 /* Numbers of errnos are at most this. */
 #define ERRNO_MAX	4095
-
-static bool is_named(const char *name, const struct filter_span *span)
-{
-	return strlen(name) == span->len && !memcmp(name, span->text, span->len);
-}
 
 /* Store an error, with a suggestion if there is one. */
 static enum filter_fault fail_name(struct hyptrace_error *err, const char *why,
@@ -32,13 +27,13 @@ static enum filter_fault fail_name(struct hyptrace_error *err, const char *why,
 	return FILTER_FAULT_NEAR;
 }
 
-static const struct hyptrace_field *find_field(const struct hyptrace_event *event,
-					       const struct filter_span *name)
+const struct hyptrace_field *hyptrace_filter_field(const struct hyptrace_event *event,
+						   const struct filter_span *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < event->nr_fields; i++)
-		if (is_named(event->fields[i]->name, name))
+		if (hyptrace_filter_is(name, event->fields[i]->name))
 			return event->fields[i];
 	return NULL;
 }
@@ -121,11 +116,11 @@ static uint64_t find_errno(const struct filter_span *span)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (is_named(others[i].name, span))
+		if (hyptrace_filter_is(span, others[i].name))
 			return others[i].number;
 	for (number = 1; number <= ERRNO_MAX; number++) {
 		name = hyptrace_errno_name(-(int64_t)number);
-		if (name && is_named(name + 1, span))
+		if (name && hyptrace_filter_is(span, name + 1))
 			return number;
 	}
 	return 0;
@@ -191,7 +186,7 @@ static enum filter_fault resolve_value(const struct filter_comparison *c,
 		return number ? resolve_number(c, number, field, to, err) : fail_errno(c, err);
 	}
 	for (i = 0; i < field->nr_symbols; i++) {
-		if (!is_named(field->symbols[i]->name, &c->name))
+		if (!hyptrace_filter_is(&c->name, field->symbols[i]->name))
 			continue;
 		to->value = field->symbols[i]->value;
 		return FILTER_FAULT_NONE;
@@ -204,7 +199,7 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 					  struct filter_value *value, const char **at,
 					  struct hyptrace_error *err)
 {
-	const struct hyptrace_field *field = find_field(event, &comparison->field);
+	const struct hyptrace_field *field = hyptrace_filter_field(event, &comparison->field);
 	enum filter_fault fault;
 
 	*value = (struct filter_value){ .op = comparison->op };

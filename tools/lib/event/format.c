@@ -10,53 +10,141 @@
 #include <string.h>
 
 #include "format.h"
-#include "format_foreign.h"
-#include "internal.h"
-#include "memo.h"
-#include "print.h"
 
 /* Bytes of the event id, which starts each payload */
 #define ID_SIZE		sizeof(uint16_t)
 #define SYSTEM		"hyptrace"
 
-static int add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event,
-		      struct hyptrace_error *err)
+/*
+ * Lines of events, remembered by their payloads: those of the most frequent events are two or three
+ * words with a reason and a virtual CPU. Few of them differ, so most lines were printed before.
+ */
+
+/* Bytes of the payloads */
+#define MEMO_PAYLOAD_MIN	8
+#define MEMO_PAYLOAD_MAX	12
+/* Bytes of a line at most; all of them are copied, and that many must be readable after a line */
+#define MEMO_TEXT		64
+#define MEMO_BITS		8
+
+/* A line, without the CPU and the time */
+struct memo_line {
+	uint64_t	first;	/* first eight bytes of the payload */
+	uint64_t	last;	/* its last eight bytes */
+	uint32_t	size;	/* its bytes; 0 if there is no line */
+	uint32_t	len;	/* bytes of text */
+	char		text[MEMO_TEXT];
+};
+
+/* All lines; the place of one depends on its payload. */
+struct memo {
+	struct memo_line	lines[1 << MEMO_BITS];
+};
+
+static inline uint64_t memo_word(const void *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+/* Find the place of a payload. */
+static inline struct memo_line *memo_place(struct memo *memo, const char *data, uint32_t size)
+{
+	uint64_t key = memo_word(data) ^ memo_word(data + size - sizeof(uint64_t)) << 17;
+
+	return &memo->lines[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MEMO_BITS)];
+}
+
+/* Is it the line of that payload? */
+static inline bool memo_is(const struct memo_line *line, const char *data, uint32_t size)
+{
+	return line->first == memo_word(data) && line->size == size &&
+	       line->last == memo_word(data + size - sizeof(uint64_t));
+}
+
+/* Remember the line from @text to @end. */
+static inline void memo_set(struct memo_line *line, const char *data, uint32_t size,
+			    const char *text, const char *end)
+{
+	if (end - text > MEMO_TEXT)
+		return;
+	line->first = memo_word(data);
+	line->last = memo_word(data + size - sizeof(uint64_t));
+	line->size = size;
+	line->len = end - text;
+	memcpy(line->text, text, MEMO_TEXT);
+}
+
+/* Return false if there is no memory. */
+static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event)
 {
 	struct format *format = &fmts->by_id[event->id];
 	size_t len;
-	char *text = hyptrace_format_file(event, &len);
+	char *text;
 
-	if (!text)
-		return hyptrace_error_memory(err);
-
+	format->event = event;
+	if (fmts->is_foreign) {
+		format->tep_event = tep_find_event(fmts->tep, event->id);
+		return true;
+	}
+	/* of two events of the same id, the last counts */
 	hyptrace_meaning_free(format->meaning);
 	format->meaning = hyptrace_meaning_new(event, &fmts->names, true);
-	if (!format->meaning) {
-		free(text);
-		return hyptrace_error_memory(err);
-	}
+	text = format->meaning ? hyptrace_format_file(event, &len) : NULL;
+	if (!text)
+		return false;
 	format->sentence = format->meaning->sentence ? format->meaning : NULL;
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
-	format->event = event;
 	format->tep_event = tep_find_event_by_name(fmts->tep, SYSTEM, event->name);
 	free(text);
-	return 0;
+	return true;
 }
 
-/* Make the lists by the ids of events. */
-static bool make_lists(struct hyptrace_formats *fmts, struct hyptrace_event *const *events,
-		       unsigned int nr)
+static bool find_classes(struct hyptrace_formats *fmts, struct hyptrace_event *const *events,
+			 unsigned int nr)
 {
+	const struct hyptrace_field *field = hyptrace_find_classes(events, nr);
+
+	fmts->names.class_field = field;
+	fmts->names.classes = field ? hyptrace_symbols_new(field) : NULL;
+	return !field || fmts->names.classes;
+}
+
+/* The formats own @tep, and free it if they fail. */
+static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_foreign,
+					    struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
 	unsigned int i;
 
+	if (!fmts) {
+		tep_free(tep);
+		return NULL;
+	}
+	trace_seq_init(&fmts->seq);
+	fmts->tep = tep;
+	fmts->is_foreign = is_foreign;
 	for (i = 0; i < nr; i++)
 		if (events[i]->id <= UINT16_MAX && events[i]->id >= fmts->nr_ids)
 			fmts->nr_ids = events[i]->id + 1;
 	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
 	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
 	fmts->memo = calloc(1, sizeof(*fmts->memo));
-	return fmts->by_id && fmts->prints && fmts->memo;
+	if (!fmts->by_id || !fmts->prints || !fmts->memo)
+		goto fail;
+	if (!is_foreign && (!tep || !find_classes(fmts, events, nr)))
+		goto fail;
+	for (i = 0; i < nr; i++)
+		if (events[i]->id < fmts->nr_ids && !add_format(fmts, events[i]))
+			goto fail;
+	return fmts;
+
+fail:
+	hyptrace_formats_free(fmts);
+	return NULL;
 }
 
 /**
@@ -70,37 +158,18 @@ static bool make_lists(struct hyptrace_formats *fmts, struct hyptrace_event *con
 struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *events,
 					      unsigned int nr, struct hyptrace_error *err)
 {
-	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
-	unsigned int i;
+	struct tep_handle *tep = tep_alloc();
+	struct hyptrace_formats *fmts;
 
-	if (!fmts)
-		goto no_memory;
-	trace_seq_init(&fmts->seq);
-	fmts->tep = tep_alloc();
-	if (!fmts->tep)
-		goto no_memory;
-	/* return values report failures: libtraceevent must not print to stderr */
-	tep_set_loglevel(TEP_LOG_NONE);
-	tep_set_long_size(fmts->tep, sizeof(uint64_t));
-
-	if (!make_lists(fmts, events, nr))
-		goto no_memory;
-	fmts->names.class_field = hyptrace_find_classes(events, nr);
-	if (fmts->names.class_field) {
-		fmts->names.classes = hyptrace_symbols_new(fmts->names.class_field);
-		if (!fmts->names.classes)
-			goto no_memory;
+	if (tep) {
+		/* return values report failures: libtraceevent must not print to stderr */
+		tep_set_loglevel(TEP_LOG_NONE);
+		tep_set_long_size(tep, sizeof(uint64_t));
 	}
-	for (i = 0; i < nr; i++)
-		if (events[i]->id < fmts->nr_ids && add_format(fmts, events[i], err))
-			goto fail;
+	fmts = new_formats(tep, false, events, nr);
+	if (!fmts)
+		hyptrace_error_memory(err);
 	return fmts;
-
-no_memory:
-	hyptrace_error_memory(err);
-fail:
-	hyptrace_formats_free(fmts);
-	return NULL;
 }
 
 /* Prepare to print events that the kernel has described. Return the formats, or NULL. */
@@ -108,32 +177,10 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 						      struct hyptrace_event *const *events,
 						      unsigned int nr, struct hyptrace_error *err)
 {
-	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
-	unsigned int i;
+	struct hyptrace_formats *fmts = new_formats(tep, true, events, nr);
 
-	if (!fmts) {
-		tep_free(tep);
+	if (!fmts)
 		hyptrace_error_memory(err);
-		return NULL;
-	}
-	trace_seq_init(&fmts->seq);
-	fmts->tep = tep;
-	fmts->is_foreign = true;
-	fmts->is_of_file = true;
-	if (!make_lists(fmts, events, nr)) {
-		hyptrace_error_memory(err);
-		hyptrace_formats_free(fmts);
-		return NULL;
-	}
-	for (i = 0; i < nr; i++) {
-		struct format *format;
-
-		if (events[i]->id >= fmts->nr_ids)
-			continue;
-		format = &fmts->by_id[events[i]->id];
-		format->event = events[i];
-		format->tep_event = tep_find_event(tep, events[i]->id);
-	}
 	return fmts;
 }
 
@@ -146,33 +193,6 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts)
 {
 	return fmts->is_foreign;
-}
-
-/**
- * hyptrace_formats_task - print the task that was interrupted, or that has called
- * @fmts:	the formats
- * @rec:	a record of an event of the host
- * @len:	out: length of the text
- *
- * Return: the text, such as "     bash-1234  ", valid until the next call; NULL if the event does
- * not say it.
- */
-const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
-				  const struct hyptrace_record *rec, size_t *len)
-{
-	const struct hyptrace_event *event;
-
-	if (!fmts->is_foreign)
-		return NULL;
-	event = hyptrace_formats_event(fmts, rec);
-	if (!event)
-		return NULL;
-	trace_seq_reset(&fmts->seq);
-	if (!hyptrace_foreign_task(fmts->tep, &fmts->seq, event, rec))
-		return NULL;
-	trace_seq_terminate(&fmts->seq);
-	*len = fmts->seq.len;
-	return fmts->seq.buffer;
 }
 
 /**
@@ -198,12 +218,6 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 	free(fmts->names.calls);
 	hyptrace_symbols_free(fmts->names.classes);
 	free(fmts);
-}
-
-/* Let libtraceevent print only what has passed a check. */
-void hyptrace_formats_distrust(struct hyptrace_formats *fmts)
-{
-	fmts->is_of_file = true;
 }
 
 /**
@@ -320,9 +334,7 @@ static inline char *make_line(const struct hyptrace_formats *fmts,
 
 	memcpy(&id, rec->data, sizeof(id));
 	print = id < fmts->nr_ids ? fmts->prints[id] : NULL;
-	if (!print || rec->size < print->size)
-		return put_sentence(fmts, rec, to);
-	return hyptrace_print_run(print, rec->data, to);
+	return print ? hyptrace_print_run(print, rec, to) : put_sentence(fmts, rec, to);
 }
 
 /* Payloads that memo.h takes, and shorter ones: out of line, so that others do not take longer. */
@@ -427,20 +439,8 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 		return fmts->text;
 	}
 	trace_seq_reset(s);
-	if (fmts->is_of_file) {
-		if (!hyptrace_foreign_print(fmts->tep, s, tep_event, event, rec))
-			print_fields(s, event, rec);
-	} else if (tep_event && !(tep_event->flags & TEP_EVENT_FL_FAILED)) {
-		struct tep_record record = {
-			.ts = rec->ts,
-			.size = rec->size,
-			.data = (void *)rec->data,
-		};
-
-		tep_print_event(fmts->tep, s, &record, "%s", TEP_PRINT_INFO);
-	} else {
+	if (!hyptrace_foreign_print(fmts->tep, s, tep_event, event, rec))
 		print_fields(s, event, rec);
-	}
 	trace_seq_terminate(s);
 	*len = s->len;
 	return s->buffer;
@@ -460,107 +460,29 @@ bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
 }
 
 /**
- * hyptrace_formats_name_depends - check whether the name of a value depends on the whole event
+ * hyptrace_formats_task - print the task that was interrupted, or that has called
  * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @field:	the field, one of @event
+ * @rec:	a record of an event of the host
+ * @len:	out: length of the text
  *
- * Return: true if hyptrace_formats_name() may give a value another name than
- * hyptrace_symbol_name().
+ * Return: the text, such as "     bash-1234  ", valid until the next call; NULL if the event does
+ * not say it.
  */
-bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
-				   const struct hyptrace_event *event,
-				   const struct hyptrace_field *field)
+const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
+				  const struct hyptrace_record *rec, size_t *len)
 {
-	const struct meaning *sentence = fmts->by_id[event->id].sentence;
+	const struct hyptrace_event *event;
+	const struct hyptrace_field *field;
+	uint64_t pid;
 
-	return sentence && hyptrace_meaning_depends(sentence, field);
-}
-
-/**
- * hyptrace_formats_name - get the name of a field's value
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @field:	the field, one of @event
- * @rec:	a record of @event
- *
- * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
- */
-const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
-				  const struct hyptrace_event *event,
-				  const struct hyptrace_field *field,
-				  const struct hyptrace_record *rec)
-{
-	const struct meaning *sentence = fmts->by_id[event->id].sentence;
-	uint64_t value;
-
-	if (hyptrace_field_value(field, rec, &value))
+	event = fmts->is_foreign ? hyptrace_formats_event(fmts, rec) : NULL;
+	field = event ? hyptrace_event_field(event, "common_pid") : NULL;
+	if (!field || hyptrace_field_value(field, rec, &pid))
 		return NULL;
-	return sentence ? hyptrace_meaning_field_name(sentence, field, value, rec) :
-			  hyptrace_symbol_name(field, value);
-}
-
-/* The meaning of an event of hypercalls with a sentence; else NULL */
-static const struct hyptrace_meaning *hypercall_of(const struct hyptrace_formats *fmts,
-						   const struct hyptrace_event *event)
-{
-	const struct meaning *meaning = fmts->by_id[event->id].meaning;
-
-	return meaning && meaning->sentence && meaning->public.kind == HYPTRACE_KIND_HYPERCALL ?
-	       &meaning->public : NULL;
-}
-
-/**
- * hyptrace_formats_hypercall - get the hypercall that an event describes
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @rec:	a record of @event
- *
- * Return: the hypercall, one of hyptrace_formats_set_hypercalls(); else NULL.
- */
-const struct hyptrace_hypercall *hyptrace_formats_hypercall(const struct hyptrace_formats *fmts,
-							    const struct hyptrace_event *event,
-							    const struct hyptrace_record *rec)
-{
-	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
-
-	if (!meaning || !fmts->by_id[event->id].sentence)
-		return NULL;
-	return hyptrace_meaning_hypercall(meaning,
-					  hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
-}
-
-/**
- * hyptrace_formats_result - get the field that has a value only if a hypercall returns something
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- *
- * Return: the field; NULL if the event is not that of a hypercall.
- */
-const struct hyptrace_field *hyptrace_formats_result(const struct hyptrace_formats *fmts,
-						     const struct hyptrace_event *event)
-{
-	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
-
-	return meaning ? meaning->places[HYPTRACE_ROLE_RESULT].field : NULL;
-}
-
-/**
- * hyptrace_formats_has_result - is there a value in the field of hyptrace_formats_result()?
- * @fmts:	the formats
- * @event:	the event, from hyptrace_formats_event()
- * @rec:	a record of @event
- *
- * Return: false if the hypercall was invalid or returns nothing; true for other events.
- */
-bool hyptrace_formats_has_result(const struct hyptrace_formats *fmts,
-				 const struct hyptrace_event *event,
-				 const struct hyptrace_record *rec)
-{
-	const struct hyptrace_meaning *meaning = hypercall_of(fmts, event);
-
-	return !meaning ||
-	       (!hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec) &&
-		hyptrace_meaning_returns(fmts->by_id[event->id].meaning,
-					 hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec)));
+	trace_seq_reset(&fmts->seq);
+	trace_seq_printf(&fmts->seq, "%16s-%-5d ", tep_data_comm_from_pid(fmts->tep, pid),
+			 (int)pid);
+	trace_seq_terminate(&fmts->seq);
+	*len = fmts->seq.len;
+	return fmts->seq.buffer;
 }

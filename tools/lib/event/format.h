@@ -33,12 +33,20 @@ struct hyptrace_formats {
 	unsigned int		nr_ids;	/* number of prints and of by_id */
 	struct sentence_names	names;	/* names of values for all sentences */
 	bool			is_foreign;	/* the kernel has described the events */
-	/* a file has described the events: format_foreign.c prints them */
-	bool			is_of_file;
 	struct tep_handle	*tep;	/* libtraceevent's state */
 	struct trace_seq	seq;	/* the last text that is not a sentence */
 	char			text[SENTENCE_MAX];	/* the last sentence */
 	struct memo		*memo;	/* lines that were printed */
 };
+
+/* format_foreign.c */
+bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
+			    struct tep_event *tep_event, const struct hyptrace_event *event,
+			    const struct hyptrace_record *rec);
+
+/* print.c: print formats, compiled to short lists of steps */
+struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead);
+void hyptrace_print_free(struct print *print);
+char *hyptrace_print_run(const struct print *print, const struct hyptrace_record *rec, char *to);
 
 #endif /* HYPTRACE_FORMAT_H */

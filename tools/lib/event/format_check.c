@@ -123,8 +123,7 @@ static bool check_names(struct check *c)
 /* What the arguments of a helper are */
 enum helper_kind {
 	HELPER_NAME,		/* the name of a field */
-	HELPER_ONE,		/* expressions */
-	HELPER_TWO,
+	HELPER_TWO,		/* expressions */
 	HELPER_THREE,
 	HELPER_SYMBOLS,		/* an expression, and names of values */
 	HELPER_FLAGS,		/* an expression, a string, and names */
@@ -150,30 +149,18 @@ static const struct {
 	{ "__print_flags", HELPER_FLAGS },
 };
 
-static bool check_expressions(struct check *c, unsigned int nr)
-{
-	while (nr--)
-		if (!check_expression(c) || (nr && !take(c, ",")))
-			return false;
-	return true;
-}
-
 static bool check_arguments(struct check *c, enum helper_kind kind)
 {
-	switch (kind) {
-	case HELPER_NAME:
+	if (kind == HELPER_NAME)
 		return take_field(c);
-	case HELPER_ONE:
-	case HELPER_TWO:
-	case HELPER_THREE:
-		return check_expressions(c, kind - HELPER_ONE + 1);
-	case HELPER_SYMBOLS:
-		return check_expression(c) && take(c, ",") && check_names(c);
-	case HELPER_FLAGS:
-		return check_expression(c) && take(c, ",") && check_quoted(c, '"') &&
-		       take(c, ",") && check_names(c);
-	}
-	return false;
+	if (!check_expression(c) || !take(c, ","))
+		return false;
+	if (kind == HELPER_SYMBOLS)
+		return check_names(c);
+	if (kind == HELPER_FLAGS)
+		return check_quoted(c, '"') && take(c, ",") && check_names(c);
+	return check_expression(c) &&
+	       (kind == HELPER_TWO || (take(c, ",") && check_expression(c)));
 }
 
 /* After the name of a helper and "(" */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print events that the kernel has described, in files that trace-cmd has recorded. For format.c.
+ * Let libtraceevent print an event, also one that the kernel has described in a file that trace-cmd
+ * has recorded. For format.c.
  *
- * libtraceevent prints them. It trusts the records, which may be damaged: so it gets a copy of a
+ * libtraceevent trusts the records, which may be damaged: so it gets a copy of a
  * record, with zeros behind it, and only if what the record says about itself is true. Formats
  * that read as far as a number in the record says, or that divide by such a number, are not
  * given to it at all.
@@ -10,17 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event-parse.h>
-#include <trace-seq.h>
-
-#include "format_foreign.h"
+#include "format.h"
 
 /* A text ends in the zeros behind the record, and so does a number that is cut off. */
 #define ZEROS		64
 #define RECORD_MAX	(64 << 10)
 #define LEVELS_MAX	64
-
-#define PID		"common_pid"
 
 static bool is_safe(const struct tep_event *event, const struct tep_print_arg *arg,
 		    unsigned int level);
@@ -144,20 +140,5 @@ bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
 	/* trace_printk() has them */
 	while (s->len && s->buffer[s->len - 1] == '\n')
 		s->len--;
-	return true;
-}
-
-bool hyptrace_foreign_task(struct tep_handle *tep, struct trace_seq *s,
-			   const struct hyptrace_event *event, const struct hyptrace_record *rec)
-{
-	unsigned int i;
-	uint64_t pid;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (!strcmp(event->fields[i]->name, PID))
-			break;
-	if (i == event->nr_fields || hyptrace_field_value(event->fields[i], rec, &pid))
-		return false;
-	trace_seq_printf(s, "%16s-%-5d ", tep_data_comm_from_pid(tep, pid), (int)pid);
 	return true;
 }

@@ -108,23 +108,32 @@ void hyptrace_meaning_free(struct meaning *meaning);
 /* model_names.c; false if there is no memory */
 bool hyptrace_meaning_make_names(struct meaning *meaning);
 bool hyptrace_meaning_returns(const struct meaning *meaning, uint64_t id);
-bool hyptrace_meaning_depends(const struct meaning *meaning, const struct hyptrace_field *field);
-const char *hyptrace_meaning_field_name(const struct meaning *meaning,
-					const struct hyptrace_field *field, uint64_t value,
-					const struct hyptrace_record *rec);
 
 /* sentence.c and sentence_printk.c */
 extern const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS];
 char *hyptrace_put_printk(const struct meaning *s, const uint64_t *v, char *to);
 
-/* sentence_names.c: tables of names */
+/* What a fault status code of ESR_EL2 says */
+struct fault_status {
+	const char	*name;	/* what has failed; NULL if the architecture does not define it */
+	int8_t		level;	/* level of the page table, or NO_LEVEL */
+};
+
+#define NO_LEVEL	INT8_MIN
+
+/* names.c; NULL if there is no name */
+const char *hyptrace_errno_name(int64_t value);	/* begins with a minus, as in "-EPERM" */
+const char *hyptrace_psci_error_name(int64_t value);
+const char *hyptrace_ffa_error_name(int64_t value);
+const char *hyptrace_smccc_error_name(int64_t value);
+struct fault_status hyptrace_fault_status(unsigned int code);
 struct sentence_symbols *hyptrace_symbols_new(const struct hyptrace_field *field);
 struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr);
 bool hyptrace_symbols_add(struct sentence_symbols *symbols, uint64_t value, const char *name);
 void hyptrace_symbols_free(struct sentence_symbols *symbols);
 int hyptrace_names_set_calls(struct sentence_names *names,
 			     struct hyptrace_hypercall *const *calls, unsigned int nr);
-bool hyptrace_is_plain(const char *text);
+bool hyptrace_is_plain(const char *text, size_t len);
 bool hyptrace_is_name(const char *text);
 const struct sentence_call *hyptrace_find_call(const struct sentence_names *names, uint64_t id);
 const char *hyptrace_class_name(const struct sentence_names *names, uint64_t class);

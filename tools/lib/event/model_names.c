@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meaning.h"
+#include "format.h"
 
 /* Bytes of an event's name at most */
 #define NAME_SIZE	(3 * SENTENCE_NAME_MAX + 16)
@@ -322,35 +322,90 @@ const char *hyptrace_meaning_error(const struct hyptrace_meaning *meaning,
 	return name;
 }
 
-/* Does the name of a field's value depend on more than the value? */
-bool hyptrace_meaning_depends(const struct meaning *meaning, const struct hyptrace_field *field)
+/**
+ * hyptrace_formats_name_depends - check whether the name of a value depends on the whole event
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ *
+ * Return: true if hyptrace_formats_name() may give a value another name than
+ * hyptrace_symbol_name().
+ */
+bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
+				   const struct hyptrace_event *event,
+				   const struct hyptrace_field *field)
 {
-	const struct hyptrace_place *places = meaning->public.places;
+	const struct meaning *own = fmts->by_id[event->id].sentence;
+	const struct hyptrace_place *places;
 
+	if (!own)
+		return false;
+	places = own->public.places;
 	return field == places[HYPTRACE_ROLE_ESR].field ||
-	       (field == places[HYPTRACE_ROLE_RESULT].field && meaning->sentence->result) ||
+	       (field == places[HYPTRACE_ROLE_RESULT].field && own->sentence->result) ||
 	       (field == places[HYPTRACE_ROLE_CLASS].field && places[HYPTRACE_ROLE_CODE].size) ||
 	       (field == places[HYPTRACE_ROLE_ID].field &&
-		meaning->public.kind == HYPTRACE_KIND_HYPERCALL);
+		own->public.kind == HYPTRACE_KIND_HYPERCALL);
 }
 
-/* Get the name of a field's value in an event that has a sentence. Return the name, or NULL. */
-const char *hyptrace_meaning_field_name(const struct meaning *meaning,
-					const struct hyptrace_field *field, uint64_t value,
-					const struct hyptrace_record *rec)
+/**
+ * hyptrace_formats_name - get the name of a field's value
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @field:	the field, one of @event
+ * @rec:	a record of @event
+ *
+ * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
+ */
+const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
+				  const struct hyptrace_event *event,
+				  const struct hyptrace_field *field,
+				  const struct hyptrace_record *rec)
 {
-	const struct hyptrace_meaning *public = &meaning->public;
-	const struct hyptrace_place *places = public->places;
+	const struct meaning *own = fmts->by_id[event->id].sentence;
+	const struct hyptrace_meaning *meaning;
+	const struct hyptrace_place *places;
 	const char *name = NULL;
+	uint64_t value;
 
+	if (hyptrace_field_value(field, rec, &value))
+		return NULL;
+	if (!own)
+		return hyptrace_symbol_name(field, value);
+	meaning = &own->public;
+	places = meaning->places;
 	if (field == places[HYPTRACE_ROLE_ESR].field)
-		return hyptrace_meaning_value_name(public, HYPTRACE_ROLE_ESR, value);
+		return hyptrace_meaning_value_name(meaning, HYPTRACE_ROLE_ESR, value);
 	if (field == places[HYPTRACE_ROLE_ID].field)
-		return hyptrace_meaning_value_name(public, HYPTRACE_ROLE_ID, value);
+		return hyptrace_meaning_value_name(meaning, HYPTRACE_ROLE_ID, value);
 	if (field == places[HYPTRACE_ROLE_CLASS].field && places[HYPTRACE_ROLE_CODE].size &&
-	    hyptrace_meaning_value(public, HYPTRACE_ROLE_CODE, rec) != EXIT_TRAP)
+	    hyptrace_meaning_value(meaning, HYPTRACE_ROLE_CODE, rec) != EXIT_TRAP)
 		return NULL;
 	if (field == places[HYPTRACE_ROLE_RESULT].field)
-		name = hyptrace_meaning_result_name(public, rec);
+		name = hyptrace_meaning_result_name(meaning, rec);
 	return name ? name : hyptrace_symbol_name(field, value);
+}
+
+/**
+ * hyptrace_formats_missing - get the field that has no value: the result of a hypercall
+ * @fmts:	the formats
+ * @event:	the event, from hyptrace_formats_event()
+ * @rec:	a record of @event; NULL for any that lacks a value
+ *
+ * Return: the field if the hypercall was invalid or returns nothing; else NULL.
+ */
+const struct hyptrace_field *hyptrace_formats_missing(const struct hyptrace_formats *fmts,
+						      const struct hyptrace_event *event,
+						      const struct hyptrace_record *rec)
+{
+	const struct meaning *own = fmts->by_id[event->id].meaning;
+	const struct hyptrace_meaning *meaning;
+
+	if (!own || !own->sentence || own->public.kind != HYPTRACE_KIND_HYPERCALL)
+		return NULL;
+	meaning = &own->public;
+	if (rec && !hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INVALID, rec) &&
+	    hyptrace_meaning_returns(own, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec)))
+		return NULL;
+	return meaning->places[HYPTRACE_ROLE_RESULT].field;
 }

@@ -11,13 +11,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event-parse.h>
-
-#include "meaning.h"
-#include "print.h"
+#include "format.h"
 
 /* Characters of a number: the sign or 0x, and the digits */
 #define NUMBER_MAX	(2 + DIGITS_MAX)
+
+enum step_kind {
+	STEP_SYMBOL,
+	STEP_UNSIGNED,	/* decimal, not padded */
+	STEP_SIGNED,
+	STEP_HEX,
+	STEP_TEXT,	/* no value */
+};
+
+/* A text; DIGITS_SLACK bytes after it are readable */
+struct span {
+	const char	*text;
+	size_t		len;
+};
+
+/* A text, and the value that follows it */
+struct step {
+	struct span	span;
+	uint8_t		kind;	/* enum step_kind */
+	bool		last;	/* this is the last step */
+	struct place	place;	/* of the field in the payload */
+	uint64_t	mask;	/* bits of the field that are printed */
+	struct sentence_symbols	*names;	/* SYMBOL: names of the values */
+};
+
+struct print {
+	uint32_t	size;
+	unsigned int	nr;	/* of steps */
+	char		*pool;	/* memory of the texts */
+	struct step	steps[];	/* at least one */
+};
 
 /* A struct print that is being built */
 struct builder {
@@ -27,17 +55,6 @@ struct builder {
 	char			*pool;		/* where to store the next text */
 	uint32_t		room;		/* bytes of the printed text at most */
 };
-
-/* Only printable ASCII, and no backslash: this file does not interpret escapes. */
-static bool is_plain(const char *text, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (text[i] < ' ' || text[i] > '~' || text[i] == '\\')
-			return false;
-	return true;
-}
 
 static void add_text(struct builder *b, struct span *span, const char *text, size_t len)
 {
@@ -64,7 +81,7 @@ static bool add_names(struct builder *b, const struct tep_print_flag_sym *from)
 	for (sym = from; sym; sym = sym->next) {
 		/* anything but a plain number is a name, which libtraceevent may know */
 		len = strlen(sym->str);
-		if (!isdigit((unsigned char)sym->value[0]) || !is_plain(sym->str, len))
+		if (!isdigit((unsigned char)sym->value[0]) || !hyptrace_is_plain(sym->str, len))
 			return false;
 		value = strtoull(sym->value, &end, 0);
 		if (end[strspn(end, "uUlL")] || value > INT64_MAX ||
@@ -153,7 +170,7 @@ static bool add_format(struct builder *b, const char *format, const struct tep_p
 			len = 1;
 		}
 		if (len) {
-			if (!is_plain(format, len))
+			if (!hyptrace_is_plain(format, len))
 				return false;
 			add_text(b, &b->step->span, format, len);
 			b->room += len;
@@ -172,15 +189,6 @@ static bool add_format(struct builder *b, const char *format, const struct tep_p
 	b->step->kind = STEP_TEXT;
 	b->step->last = true;
 	return true;
-}
-
-static unsigned int count(const char *text, char c)
-{
-	unsigned int nr = 0;
-
-	for (; *text; text++)
-		nr += *text == c;
-	return nr;
 }
 
 void hyptrace_print_free(struct print *print)
@@ -204,11 +212,13 @@ struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const c
 	const struct tep_print_fmt *fmt = &event->print_fmt;
 	struct builder b = { .event = event, .room = strlen(lead) + DIGITS_SLACK };
 	struct print *print;
-	unsigned int nr;
+	unsigned int nr = 1;
+	const char *at;
 
 	if (!fmt->format || event->flags & TEP_EVENT_FL_FAILED)
 		return NULL;
-	nr = count(fmt->format, '%') + 1;
+	for (at = fmt->format; *at; at++)
+		nr += *at == '%';
 	print = calloc(1, sizeof(*print) + nr * sizeof(struct step));
 	if (!print)
 		return NULL;
@@ -257,11 +267,15 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 	return step->kind == STEP_HEX ? hyptrace_digits_hex(to, value, 'a') : to;
 }
 
-char *hyptrace_print_run(const struct print *print, const void *data, char *to)
+/* Return the end of the text; NULL if the record is too short. */
+char *hyptrace_print_run(const struct print *print, const struct hyptrace_record *rec, char *to)
 {
 	const struct step *step = print->steps;
+	const void *data = rec->data;
 	uint64_t small = 0;
 
+	if (rec->size < print->size)
+		return NULL;
 	if (print->size < PLACE_WORD)
 		data = memcpy(&small, data, print->size);
 	do {

@@ -4,7 +4,6 @@
  * format.c.
  */
 #include "meaning.h"
-#include "names.h"
 
 /* The exception classes of the aborts of a lower exception level */
 #define CLASS_INSTRUCTION_ABORT	0x20
@@ -23,6 +22,11 @@ static inline char *put_signed(char *to, int64_t value)
 		return hyptrace_digits_decimal(to, value);
 	*to++ = '-';
 	return hyptrace_digits_decimal(to, -(uint64_t)value);
+}
+
+static char *put_decimal(char *to, const char *key, uint64_t value)
+{
+	return hyptrace_digits_decimal(put_text(to, key), value);
 }
 
 static char *put_value(char *to, const char *name, uint64_t value)
@@ -82,7 +86,7 @@ static char *put_time(char *to, uint64_t nsec)
 }
 
 /* " <1.204 us>" */
-static inline char *put_duration(char *to, uint64_t nsec, const char *after)
+static char *put_duration(char *to, uint64_t nsec, const char *after)
 {
 	return put_text(put_time(to, nsec), after);
 }
@@ -403,9 +407,7 @@ static char *put_vcpu(const uint64_t *v, char *to)
 /* "vcpu=141 vm=0x1000.0" */
 static char *put_vm(const uint64_t *v, char *to)
 {
-	to = put_key(put_vcpu(v, to), " vm=", V(VM));
-	*to++ = '.';
-	return hyptrace_digits_decimal(to, V(INDEX));
+	return put_decimal(put_key(put_vcpu(v, to), " vm=", V(VM)), ".", V(INDEX));
 }
 
 static char *put_guest_enter(const struct meaning *s, const uint64_t *v, char *to)
@@ -461,12 +463,6 @@ static char *put_illegal_trap(const struct meaning *s, const uint64_t *v, char *
 	return put_key(to, " esr=", esr);
 }
 
-/* " +512" */
-static char *put_nr(const uint64_t *v, char *to)
-{
-	return hyptrace_digits_decimal(put_text(to, " +"), V(COUNT));
-}
-
 static char *put_mem_transition(const struct meaning *s, const uint64_t *v, char *to)
 {
 	/* the handles of VMs are not 0 */
@@ -481,14 +477,14 @@ static char *put_mem_transition(const struct meaning *s, const uint64_t *v, char
 	to = put_symbol(s, v, HYPTRACE_ROLE_TO, to);
 	if (has_pfn) {
 		to = put_key(to, " pfn=", V(PAGE));
-		to = put_nr(v, to);
+		to = put_decimal(to, " +", V(COUNT));
 	}
 	if (has_vm) {
 		to = put_key(to, " vm=", V(VM));
 		to = put_key(to, " gfn=", V(GUEST_PAGE));
 	}
 	if (!has_pfn)
-		to = put_nr(v, to);
+		to = put_decimal(to, " +", V(COUNT));
 	return put_result(s, v, V(RESULT), to);
 }
 
@@ -497,21 +493,18 @@ static char *put_tlbi(const struct meaning *s, const uint64_t *v, char *to)
 	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
 	if (V(OP) == TLBI_VM_CONTEXT)
 		return to;
-	to = put_text(to, " vmid=");
-	to = hyptrace_digits_decimal(to, V(VMID));
+	to = put_decimal(to, " vmid=", V(VMID));
 	/* the operation is for all addresses */
 	if (!V(COUNT))
 		return to;
-	return put_nr(v, put_key(to, " ipa=", V(IPA)));
+	return put_decimal(put_key(to, " ipa=", V(IPA)), " +", V(COUNT));
 }
 
 static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 {
 	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
-	to = put_text(to, " order=");
-	to = hyptrace_digits_decimal(to, V(ORDER));
-	to = put_text(to, " left=");
-	to = hyptrace_digits_decimal(to, V(LEFT));
+	to = put_decimal(to, " order=", V(ORDER));
+	to = put_decimal(to, " left=", V(LEFT));
 	return put_key(to, " pool=", V(POOL));
 }
 

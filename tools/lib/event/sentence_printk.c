@@ -133,7 +133,7 @@ char *hyptrace_put_printk(const struct meaning *s, const uint64_t *v, char *to)
 	const char *format = formats ? sentence_find_symbol(formats, V(FORMAT))->text : NULL;
 	char *end = to + SENTENCE_MAX - NUMBER_MAX - REST_MAX;
 
-	if (format && hyptrace_is_plain(format))
+	if (format && hyptrace_is_plain(format, strlen(format)))
 		return put_format(to, end, format, &V(NUMBER1));
 	return put_rest(put_key(to, "format ", V(FORMAT)), &V(NUMBER1), 0);
 }

@@ -38,23 +38,26 @@ static int open_error(int errnum, struct hyptrace_error *err)
 
 static int attach_error(int errnum, struct hyptrace_error *err)
 {
-	switch (errnum) {
-	case ENODEV:
-		return hyptrace_error_set(err, errnum, "no such remote");
-	case ENXIO:
-		return hyptrace_error_set(err, errnum, "no such CPU");
-	case EBUSY:
-		return hyptrace_error_set(err, errnum, "another process is reading it");
-	case ENOMEM:
-		return hyptrace_error_set(err, errnum, "no memory for rings of the size that is set");
-	case EDQUOT:
-		return hyptrace_error_set(err, errnum,
-			"rings of the size that is set exceed your limit (RLIMIT_MEMLOCK, mlock_kb): load smaller ones");
-	case ENODATA:
-		return hyptrace_error_set(err, errnum, "nothing is loaded");
-	case EPERM:
+	static const struct {
+		int		errnum;
+		const char	*text;
+	} reasons[] = {
+		{ ENODEV, "no such remote" },
+		{ ENXIO, "no such CPU" },
+		{ EBUSY, "another process is reading it" },
+		{ ENOMEM, "no memory for rings of the size that is set" },
+		{ EDQUOT,
+		  "rings of the size that is set exceed your limit (RLIMIT_MEMLOCK, mlock_kb): load smaller ones"
+		},
+		{ ENODATA, "nothing is loaded" },
+	};
+	unsigned int i;
+
+	if (errnum == EPERM)
 		return open_error(errnum, err);
-	}
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].errnum == errnum)
+			return hyptrace_error_set(err, errnum, "%s", reasons[i].text);
 	return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
 }
 
@@ -180,25 +183,10 @@ uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_latency - set the longest time until an event is reported
- * @reader:	the reader
- * @usec:	HYPTRACE_LATENCY_MIN_US to HYPTRACE_LATENCY_MAX_US microseconds
- * @err:	the reason if it fails; may be NULL
- *
- * This also clears the watermark of poll().
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_reader_latency(struct hyptrace_reader *reader, uint32_t usec,
-			    struct hyptrace_error *err)
-{
-	return hyptrace_reader_watermark(reader, usec, 0, err);
-}
-
-/**
  * hyptrace_reader_watermark - let poll() wait until the ring has some data
  * @reader:	the reader
- * @usec:	the longest time until that is noticed, as in hyptrace_reader_latency()
+ * @usec:	the longest time until that is noticed: HYPTRACE_LATENCY_MIN_US to
+ *		HYPTRACE_LATENCY_MAX_US microseconds
  * @percent:	part of the sub-buffers that must hold data, in percent; 0 for any event
  * @err:	the reason if it fails; may be NULL
  *
@@ -275,30 +263,29 @@ int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *e
 	if (reader->meta)
 		return 0;
 	meta = map_part(reader->fd, size, 0);
-	if (!meta)
-		return hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
-
 	/* the meta page holds its own size, which may be more than a page */
-	if (meta->meta_page_size > size) {
+	if (meta && meta->meta_page_size > size) {
 		size_t whole = meta->meta_page_size;
 
 		munmap((void *)meta, size);
 		size = whole;
 		meta = map_part(reader->fd, size, 0);
-		if (!meta)
-			return hyptrace_error_set(err, errno, "cannot map the ring: %s",
-						  strerror(errno));
 	}
+	if (!meta)
+		goto fail;
 	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
 	reader->data = map_part(reader->fd, reader->data_size, size);
-	if (!reader->data) {
-		ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
-		munmap((void *)meta, size);
-		return ret;
-	}
+	if (!reader->data)
+		goto fail;
 	reader->meta = meta;
 	reader->meta_size = size;
 	return 0;
+
+fail:
+	ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+	if (meta)
+		munmap((void *)meta, size);
+	return ret;
 }
 
 /**

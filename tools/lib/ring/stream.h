@@ -25,13 +25,11 @@ struct stream_source {
 	size_t				pos;		/* where the next sub-buffer starts */
 	uint64_t			asked;		/* the time right before the last read */
 	uint64_t			unread;	/* events in the ring when the stream ended */
-	/* losses that sub-buffers had reported at the beginning */
-	uint64_t			reported;
+	uint64_t			reported;	/* losses, at the beginning */
 	/* those that none had reported then; at the end, those that the stream has to report */
 	uint64_t			unreported;
 	bool				pending;	/* there is a next event */
-	/* events of a sub-buffer could not be decoded */
-	bool				damaged;
+	bool				damaged;	/* a sub-buffer could not be decoded */
 	bool				asleep;		/* tracing is off and the ring is empty */
 	bool				over;		/* the ring must not be read any more */
 	/*
@@ -43,14 +41,10 @@ struct stream_source {
 
 struct hyptrace_stream {
 	struct stream_source		*fast;	/* @run, if its next event needs no more ado */
-	/* time up to which events of @run need no merge step */
-	uint64_t			until;
-	/* events up to the limit; wraps around without one */
-	uint64_t			left;
-	/* delivers its events now; NULL: a merge step is next */
-	struct stream_source		*run;
-	/* the next event of @run is decoded already */
-	bool				decoded;
+	uint64_t			until;	/* events of @run need no merge step up to then */
+	uint64_t			left;	/* up to the limit; wraps around without one */
+	struct stream_source		*run;	/* delivers now; NULL: a merge step is next */
+	bool				decoded;	/* the next event of @run is */
 	struct hyptrace			*h;
 	struct hyptrace_remote		*remote;
 	struct hyptrace_event		**events;
@@ -58,12 +52,10 @@ struct hyptrace_stream {
 	struct hyptrace_formats		*formats;
 	unsigned int			*cpus;	/* that were set; NULL for all that have a ring */
 	unsigned int			nr_cpus;
-	/* ids of the events to hold enabled */
-	uint16_t			hold[STREAM_HOLD_MAX];
+	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of events */
 	unsigned int			nr_hold;
 	uint64_t			limit;	/* end after so many events; 0 for no limit */
-	/* an event may be held back so long for the order, ns */
-	uint64_t			bound;
+	uint64_t			bound;	/* ns that an event may be held back */
 	hyptrace_stream_filter_fn	filter;		/* may be NULL */
 	void				*filter_arg;
 	hyptrace_stream_tap_fn		tap;		/* may be NULL */
@@ -79,29 +71,28 @@ struct hyptrace_stream {
 	int				timer;		/* a timerfd of @epoll */
 	bool				watched;	/* the rings are in @epoll */
 	int				watch_errno;	/* why one of them is not, or 0 */
-	/* the first source holds events or tracing */
-	bool				holding;
+	bool				holding;	/* the first source holds something */
 	bool				boot_clock;	/* the time stamps are of CLOCK_BOOTTIME */
 	bool				waiting;	/* the caller was told to wait */
 	bool				ending;		/* the end was requested */
 	bool				finishing;	/* only the rest is to be counted */
 	bool				closed;		/* detached from all rings */
 	uint64_t			end;		/* when the end was requested, ns */
-	/* at the end: time of the last event that was read */
-	uint64_t			last;
+	uint64_t			last;	/* at the end: time of the last event read */
 	uint64_t			filtered;	/* events that @filter has refused */
-	/* consumed, or unloaded with the rings, not delivered */
-	uint64_t			discarded;
+	uint64_t			discarded;	/* consumed or unloaded, not delivered */
 	uint64_t			lost;
-	/* more were lost, whose number is not known */
-	bool				lost_more;
+	bool				lost_more;	/* their number is not known */
 };
 
 /* stream_open.c */
-uint64_t hyptrace_stream_now(void);
 void hyptrace_stream_begin_rest(struct hyptrace_stream *s);
+void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost);
+void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_source *src);
+bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
 
 /* stream_source.c: a ring of a stream */
+uint64_t hyptrace_stream_now(void);
 int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err);
 void hyptrace_source_close(struct stream_source *src);
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err);
@@ -111,14 +102,5 @@ int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *
 void hyptrace_stream_wait_close(struct hyptrace_stream *s);
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s);
 void hyptrace_stream_wait_end(struct hyptrace_stream *s);
-
-/* stream_count.c: count what was discarded and lost */
-void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost);
-void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_source *src);
-int hyptrace_stream_count_begin(struct hyptrace_stream *s, struct hyptrace_error *err);
-void hyptrace_stream_count_end(struct hyptrace_stream *s);
-void hyptrace_stream_count_undelivered(struct hyptrace_stream *s);
-bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
-void hyptrace_stream_count_unloaded(struct hyptrace_stream *s);
 
 #endif /* HYPTRACE_STREAM_H */

@@ -89,7 +89,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	}
 
 	src->event.cpu = cpu;
-	ret = hyptrace_reader_latency(src->reader, latency(s->bound), err);
+	ret = hyptrace_reader_watermark(src->reader, latency(s->bound), 0, err);
 	if (ret) {
 		blame(s, cpu, err);
 		goto fail;

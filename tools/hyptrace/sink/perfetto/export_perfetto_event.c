@@ -66,7 +66,7 @@ static uint64_t naming_roles(const struct hyptrace_meaning *meaning, uint64_t ke
 		return BIT(OP) | BIT(FROM) | BIT(TO);
 	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
 		return key & HYPTRACE_KEY_TRAP ? BIT(CLASS) : BIT(CODE);
-	return meaning->named_by < HYPTRACE_NR_ROLES ? UINT64_C(1) << meaning->named_by : 0;
+	return meaning->named_by < HYPTRACE_ROLES_MAX ? UINT64_C(1) << meaning->named_by : 0;
 }
 
 static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_kind *kind,

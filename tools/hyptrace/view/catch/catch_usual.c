@@ -21,8 +21,9 @@ static int read_counters(const struct catcher *c, struct hyptrace_event_counter 
 
 static int hold(const struct catcher *c, bool hold, struct hyptrace_error *err)
 {
-	return hyptrace_hold_counting(c->session.ctx->h, c->session.name,
-				      (const char *[]){ c->event->name }, 1, hold, err);
+	return hyptrace_count_events(c->session.ctx->h, c->session.name,
+				     (const char *[]){ c->event->name }, 1, hold,
+				     HYPTRACE_EVENT_HOLD, err);
 }
 
 /*

@@ -185,15 +185,16 @@ static int end_file(struct record *r)
 
 static int set_size(struct record *r, uint64_t bytes)
 {
-	struct hyptrace_settings *settings = or_die(hyptrace_settings_new());
+	const struct hyptrace_settings settings = {
+		.changes = HYPTRACE_SETTING_SIZE,
+		.size = bytes,
+	};
 	const struct session *s = &r->session;
 	struct hyptrace_error err;
-	int ret;
 
-	hyptrace_settings_size(settings, bytes);
-	ret = hyptrace_set(s->ctx->h, s->name, settings, &err);
-	hyptrace_settings_free(settings);
-	return ret ? cmd_fail_verb("resize", s->name, &err) : EXIT_DONE;
+	if (hyptrace_set(s->ctx->h, s->name, &settings, &err))
+		return cmd_fail_verb("resize", s->name, &err);
+	return EXIT_DONE;
 }
 
 /* Make filters and rings what they were, unless that was done. Return an exit code. */

@@ -170,7 +170,8 @@ static int hold(struct counting *c, bool on)
 {
 	struct hyptrace_error err;
 
-	if (hyptrace_hold_counting(c->s->ctx->h, c->s->name, c->names, c->nr_names, on, &err))
+	if (hyptrace_count_events(c->s->ctx->h, c->s->name, c->names, c->nr_names, on,
+				  HYPTRACE_EVENT_HOLD, &err))
 		return cmd_fail("cannot %s the events of \"%s\": %s",
 				on ? "count" : "stop counting", c->s->name, err.text);
 	c->is_held = on;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "event/format_foreign.h"
 #include "file.h"
 
 /**
@@ -80,7 +79,6 @@ struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *
 	formats = hyptrace_formats_new(meta->events, meta->nr_events, err);
 	if (!formats)
 		return NULL;
-	hyptrace_formats_distrust(formats);
 	if (!hyptrace_formats_set_hypercalls(formats, meta->calls, meta->nr_calls, err))
 		return formats;
 	hyptrace_formats_free(formats);

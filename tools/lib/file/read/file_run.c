@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/format_foreign.h"
 #include "file.h"
 
 #define THREADS_MAX	4
