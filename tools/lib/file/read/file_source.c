@@ -19,6 +19,8 @@
 int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
 {
+	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
+
 	src->file = f;
 	src->cpu = f->meta.cpus[index];
 	src->data = &f->data[index];
@@ -27,10 +29,9 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 	src->size = room;
 	src->dec = hyptrace_decoder_new();
 	src->buf = malloc(src->size + FILE_SLACK);
-	if (f->swap || f->long_size != sizeof(uint64_t))
+	if (is_copied)
 		src->copy = malloc(f->meta.info.subbuf_size + sizeof(uint64_t) + FILE_SLACK);
-	if (!src->dec || !src->buf ||
-	    (!src->copy && (f->swap || f->long_size != sizeof(uint64_t))))
+	if (!src->dec || !src->buf || (is_copied && !src->copy))
 		return hyptrace_error_memory(err);
 	return 0;
 }
