@@ -10,7 +10,6 @@
 #include "output/die.h"
 #include "view/catch/catch.h"
 
-/* Events after each one at most */
 #define AFTER_MAX	1000
 
 enum {
@@ -92,7 +91,6 @@ static const struct argp argp = {
 	.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With COMMAND, its exit code is returned.",
 };
 
-/* Take events of a file. */
 static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
 {
 	struct catcher *c = s->arg;
@@ -102,7 +100,6 @@ static void take(struct session *s, const struct hyptrace_stream_event *events, 
 		catch_take(c, &events[i]);
 }
 
-/* Find the events in the file. Return an exit code. */
 static int find_in_file(struct catcher *c)
 {
 	struct session *s = &c->session;
@@ -121,7 +118,6 @@ static int find_in_file(struct catcher *c)
 	return code;
 }
 
-/* Prepare to print the events of the open session. Return an exit code. */
 static int begin(struct catcher *c)
 {
 	struct session *s = &c->session;

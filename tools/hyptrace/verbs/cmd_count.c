@@ -15,7 +15,6 @@
 #include "session/select.h"
 #include "view/times/stat.h"
 
-/* The arguments of the verb */
 struct count {
 	const struct context	*ctx;
 	struct words		words;

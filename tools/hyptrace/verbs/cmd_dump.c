@@ -258,7 +258,6 @@ static void look_at_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
 	session_note_damage(&err, &d->session);
 }
 
-/* Look at all sub-buffers. Return an exit code. */
 static int dump_subbufs(struct dump *d)
 {
 	const struct cpu_list *list = &d->session.ctx->cpus;

@@ -15,7 +15,6 @@
 #include "session/counters.h"
 #include "session/select.h"
 
-/* The verb and its arguments */
 struct request {
 	bool		enable;	/* it is enable, not disable */
 	struct words	words;	/* names and globs of events */
@@ -107,7 +106,6 @@ static const struct hyptrace_event *find_event(struct hyptrace_event *const *eve
 	return *events;
 }
 
-/* Parse the filter for the chosen events. Return an exit code. */
 static int parse_filter(const char *text, struct hyptrace_event *const *events,
 			const struct event_choice *choice, struct hyptrace_filter **filter)
 {

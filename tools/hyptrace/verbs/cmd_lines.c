@@ -83,7 +83,6 @@ static void parse_arguments(struct printing *p, const struct argp *argp, int arg
 	}
 }
 
-/* Prepare to print the chosen events of an open session. Return an exit code. */
 static int begin(struct printing *p)
 {
 	struct session *s = &p->session;
@@ -192,7 +191,6 @@ static void end_part(struct export_part *part)
 	free(part->state);
 }
 
-/* Print the events of the file. Return an exit code. */
 static int print_file(struct printing *p)
 {
 	static const struct export_format format = {
@@ -246,7 +244,6 @@ static int begin_host(struct printing *p)
 	return code;
 }
 
-/* Prepare to print the events of the open file, and start the pager. Return an exit code. */
 static int begin_report(struct printing *p)
 {
 	struct session *s = &p->session;

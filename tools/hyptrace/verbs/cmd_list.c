@@ -186,7 +186,6 @@ static void print_format(struct printer *p, const char *fmt)
 	free(text);
 }
 
-/* Print the names of values of each field that has some. */
 static void print_names(struct printer *p, const struct hyptrace_event *event)
 {
 	const struct columns columns = { .all = name_columns, .nr = NR_COLUMNS(name_columns) };
@@ -273,7 +272,6 @@ static void print_remote(struct printer *p, const struct list *list,
 	printer_end(p);
 }
 
-/* Find the events that arguments name, in any of the remotes. Return an exit code. */
 static int choose(const struct list *list, struct hyptrace_event **const *events, unsigned int nr,
 		  struct event_choice *choice)
 {

@@ -37,7 +37,6 @@ struct known {
 	uint32_t	readers;	/* attached descriptors */
 };
 
-/* The options and the state of the verb */
 struct monitor {
 	struct context	*ctx;
 	uint64_t	count;		/* end after so many lines; 0 for no limit */

@@ -61,7 +61,6 @@ static const struct argp argp = {
 	.children = children,
 };
 
-/* Print the numbers, unless there were enough intervals. */
 static bool show(struct stat *stat)
 {
 	struct session *s = &stat->session;

@@ -113,7 +113,6 @@ static bool is_first_of(struct hyptrace_cpu *const *cpus, unsigned int index)
 	return cpus[index]->consumer;
 }
 
-/* Print in text which process reads which CPUs. */
 static void print_readers(struct printer *p, const struct hyptrace_remote *remote,
 			  struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
@@ -138,7 +137,6 @@ static void print_readers(struct printer *p, const struct hyptrace_remote *remot
 	printer_str(p, label, remote->readers ? observers : "none");
 }
 
-/* Print the filters of the events, in text one below the other. */
 static void print_filters(struct printer *p, struct hyptrace_event *const *events,
 			  unsigned int nr)
 {
@@ -160,7 +158,6 @@ static void print_filters(struct printer *p, struct hyptrace_event *const *event
 		printer_end(p);
 }
 
-/* Print the triggers of the events, in text one below the other. */
 static void print_triggers(struct printer *p, const struct hyptrace_remote *remote,
 			   struct hyptrace_event *const *events, unsigned int nr)
 {
@@ -193,7 +190,6 @@ static void print_triggers(struct printer *p, const struct hyptrace_remote *remo
 		printer_end(p);
 }
 
-/* Print the events that have started and stopped the recording. */
 static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
 {
 	const char *label = "fired";
@@ -254,7 +250,6 @@ static void print_labels(struct printer *p, const struct hyptrace_remote *remote
 	print_fired(p, remote);
 }
 
-/* Print everything about a remote, with the table of its CPUs. */
 static int print_object(struct context *ctx, const struct hyptrace_remote *remote,
 			const struct columns *columns, struct hyptrace_cpu *const *cpus,
 			unsigned int nr)

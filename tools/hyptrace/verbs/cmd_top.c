@@ -87,7 +87,6 @@ static void forget_note(void)
 	last_note = NULL;
 }
 
-/* Print a block, followed by an empty line. */
 static void print_block(struct top *top)
 {
 	struct top_screen screen = { .has_utf8 = top->has_utf8 };
@@ -132,7 +131,6 @@ static void sort(struct top *top)
 	stat_lines_sort(top->view.rows, top->view.nr_rows, sizeof(*top->view.rows), top->look.sort);
 }
 
-/* Show what the model has now. */
 static void update(struct top *top)
 {
 	top_model_view(&top->model, &top->view);
@@ -179,7 +177,6 @@ static bool is_known(struct top *top, const struct stat *stat)
 	return false;
 }
 
-/* An interval has ended. */
 static bool show(struct stat *stat)
 {
 	struct top *top = stat->owner;
@@ -214,7 +211,6 @@ static bool show(struct stat *stat)
 	return top->next == TOP_STAY && !stat->session.ctx->out.error;
 }
 
-/* Take the keys. */
 static void take_input(struct stat *stat)
 {
 	struct top *top = stat->owner;

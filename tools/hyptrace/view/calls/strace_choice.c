@@ -175,7 +175,6 @@ static bool has_numbers(const struct strace_choice *choice)
 	return false;
 }
 
-/* Can calls of a kind be chosen? */
 bool strace_choice_kind(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
 	bool found = accepts_unknown(choice, kind) ||

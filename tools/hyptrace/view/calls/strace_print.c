@@ -187,7 +187,6 @@ static int compare(const void *a, const void *b)
 	return x->name && y->name ? strcmp(x->name, y->name) : 0;
 }
 
-/* Put the name with the longest time first. */
 void strace_summary_sort(struct strace_summary *summary)
 {
 	if (summary->nr)
@@ -220,7 +219,6 @@ static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t 
 	printer_end(p);
 }
 
-/* Sort the names, and print them; in text also the sum of all. */
 void strace_summary_print(struct strace_summary *summary, struct printer *p)
 {
 	const struct columns columns = {

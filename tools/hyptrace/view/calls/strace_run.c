@@ -31,7 +31,6 @@ static const struct hyptrace_event *event_of(const struct strace *s, enum hyptra
 	return meaning ? meaning->event : NULL;
 }
 
-/* Find the kinds of calls to print. Return an exit code. */
 static int choose_kinds(struct strace *s)
 {
 	struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
@@ -96,7 +95,6 @@ static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace
 	return filter;
 }
 
-/* Choose the events to hold enabled, and set their filters at EL2. Return an exit code. */
 static int hold(struct strace *s)
 {
 	const char *names[HYPTRACE_NR_KINDS];
@@ -124,7 +122,6 @@ static int hold(struct strace *s)
 	return session_hold(&s->session, &choice);
 }
 
-/* Prepare to print the calls of an open session. Return an exit code. */
 int strace_begin(struct strace *s)
 {
 	struct session *session = &s->session;
@@ -186,7 +183,6 @@ static void take(struct strace *s, const struct hyptrace_stream_event *event)
 	s->nr_waiting += shown;
 }
 
-/* Live, there are enough calls. */
 static bool has_enough(const struct strace *s)
 {
 	return s->session.stream && s->session.count && s->nr_printed >= s->session.count;

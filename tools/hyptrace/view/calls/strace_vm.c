@@ -25,7 +25,6 @@
 /* A thread of another process is looked up again after so many ns: its id may be used again. */
 #define LOOKUP_TIME	NSEC_PER_SEC
 
-/* The vCPU on a CPU */
 struct on_cpu {
 	bool		is_chosen;	/* it is loaded, and one of a chosen VM */
 	uint64_t	last;		/* when one of a chosen VM was last seen there; or 0 */
@@ -90,7 +89,6 @@ static void list_threads(struct strace_vms *vms, struct strace_vm_target *target
 	globfree(&found);
 }
 
-/* Find the processes of the VMs. Return an exit code. */
 int strace_vms_open(struct strace_vms *vms)
 {
 	unsigned int i;

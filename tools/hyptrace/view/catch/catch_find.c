@@ -11,7 +11,6 @@
 #include "output/die.h"
 #include "catch.h"
 
-/* The last events of a CPU */
 struct history {
 	/* the events; the data of each is its own */
 	struct hyptrace_stream_event	events[CATCH_BEFORE];
@@ -166,7 +165,6 @@ void catch_finder_add(struct catch_finder *finder, unsigned int index,
 	copy(&cpu->events[cpu->nr++ % CATCH_BEFORE], event);
 }
 
-/* Let the time pass for events that are not complete. */
 void catch_finder_age(struct catch_finder *finder)
 {
 	struct caught *caught;
@@ -175,7 +173,6 @@ void catch_finder_age(struct catch_finder *finder)
 		caught->age++;
 }
 
-/* are there events that were found, but are not complete? */
 bool catch_finder_waits(const struct catch_finder *finder)
 {
 	return finder->first;

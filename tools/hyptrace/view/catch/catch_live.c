@@ -158,7 +158,6 @@ static bool any_waits(const struct catcher *c)
 	return !c->progress.is_empty;
 }
 
-/* Read how many events have fired on each CPU. Return an exit code. */
 static int read_notified(struct catcher *c)
 {
 	const struct session *s = &c->session;
@@ -310,7 +309,6 @@ static int finish_file(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* Can the remote catch events? Return an exit code. */
 static int check(const struct hyptrace_remote *remote)
 {
 	unsigned int i;
@@ -326,7 +324,6 @@ static int check(const struct hyptrace_remote *remote)
 	return EXIT_DONE;
 }
 
-/* Say what was caught, unless not all of it was written. */
 static void note_counts(const struct catcher *c)
 {
 	if (out_has_failed(&c->session.ctx->out) || (c->session.quiet && !c->nr_missed))
@@ -336,7 +333,6 @@ static void note_counts(const struct catcher *c)
 		 c->nr_missed ? " (use larger rings: \"hyptrace set --size\")" : "");
 }
 
-/* Catch events until the end is requested. Return an exit code. */
 int catch_live(struct catcher *c)
 {
 	static const struct loop_ops ops = {

@@ -177,7 +177,6 @@ bool catch_is_past(const struct catcher *c)
 	       (has_clock(c) ? progress->ahead : 0);
 }
 
-/* Take all that the rings hold now. Return an exit code. */
 int catch_read_all(struct catcher *c)
 {
 	const uint64_t begin = clock_now(CLOCK_BOOTTIME);

@@ -31,7 +31,6 @@ static bool accept(const struct hyptrace_stream_event *event, void *arg)
 	return is_match(c, &event->record) || choice_accept_event(event, &c->session.choice);
 }
 
-/* Find the event to catch, and parse its filter. Return an exit code. */
 static int find_event(struct catcher *c)
 {
 	const struct words words = { .words = (const char *[]){ c->name }, .nr = 1 };
@@ -62,7 +61,6 @@ static int find_event(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* Choose the event to catch, and those around it. Return an exit code. */
 int catch_choose(struct catcher *c)
 {
 	struct session *s = &c->session;
@@ -83,7 +81,6 @@ void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu)
 	c->cpus[c->nr_cpus++] = *cpu;
 }
 
-/* Find a CPU; NULL if it is not one of those that are read. */
 struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id)
 {
 	struct catch_cpu *cpu;

@@ -48,7 +48,6 @@ int catch_begin_counting(struct catcher *c)
 	return EXIT_DONE;
 }
 
-/* Have the counters read again when they are needed next. */
 void catch_forget_counters(struct catcher *c)
 {
 	counter_sums_free(&c->counting.sums);
@@ -139,7 +138,6 @@ static void renew(struct catcher *c)
 	hyptrace_free_event(event);
 }
 
-/* Add up what was counted on all CPUs. */
 static void read_sums(struct catcher *c)
 {
 	struct hyptrace_event *const events[] = { (struct hyptrace_event *)c->event, NULL };

@@ -96,7 +96,6 @@ void leak_vm_put(struct leak_vm *vm)
 		free(vm);
 }
 
-/* Remove a VM from those that live. */
 static void remove_vm(struct page_leaks *leaks, struct leak_vm *vm)
 {
 	struct leak_vm **at;
@@ -109,7 +108,6 @@ static void remove_vm(struct page_leaks *leaks, struct leak_vm *vm)
 	leak_vm_put(vm);
 }
 
-/* The teardown of a VM is over. */
 static void tear_down(struct page_leaks *leaks, uint32_t handle, uint64_t ts)
 {
 	struct leak_vm *vm = leak_vm_find(leaks, handle);

@@ -131,7 +131,6 @@ static void print_leak(struct who *who, const struct page_leak *leak)
 	page_change_free(change);
 }
 
-/* Name the VMs in a state, for a message. */
 static void name_vms(const struct page_leaks *leaks, bool all, char *names, size_t size)
 {
 	const struct leak_vm *vm;
@@ -172,7 +171,6 @@ static void note_counts(const struct who *who)
 			 leaks->too_many_vms, PAGE_LEAKS_MAX_VMS);
 }
 
-/* Print what was found. Return an exit code. */
 static int print_all(struct who *who)
 {
 	const struct page_leaks *leaks = &who->leaks;
@@ -224,7 +222,6 @@ static int check_rings(struct who *who)
 	return EXIT_DONE;
 }
 
-/* Has the file a history? Return an exit code. */
 static int check_file(const struct who *who)
 {
 	const struct page_leaks *leaks = &who->leaks;
@@ -235,7 +232,6 @@ static int check_file(const struct who *who)
 			who->session.name, leaks->calls ? "mem_transition" : "host_hcall");
 }
 
-/* Read the history, and print the leaks. Return an exit code. */
 static int look(struct who *who)
 {
 	struct session *s = &who->session;

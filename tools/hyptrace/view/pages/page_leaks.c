@@ -172,7 +172,6 @@ static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 	return copy;
 }
 
-/* Get the list of the takes of a CPU that wait for their hypercall. */
 static struct page_take **waiting_of(struct page_leaks *leaks, unsigned int cpu)
 {
 	if (cpu >= leaks->nr_cpus) {
@@ -347,7 +346,6 @@ struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_co
 	return list;
 }
 
-/* Merge neighbouring pages that were taken at once. */
 uint64_t page_leaks_merge(struct page_leak *list, uint64_t nr)
 {
 	uint64_t i, nr_ranges = 0;

@@ -72,7 +72,6 @@ void who_end_rows(const struct who *who)
 	out_flush(&ctx->out);
 }
 
-/* Say that the history may be incomplete. */
 void who_note_losses(const struct who *who)
 {
 	const struct session *s = &who->session;

@@ -16,7 +16,6 @@
 #include "output/message.h"
 #include "record.h"
 
-/* is the output something that cannot be renamed? */
 bool record_is_stream(const struct record *r)
 {
 	struct stat st;
@@ -176,7 +175,6 @@ static void *finish(void *arg)
 	return NULL;
 }
 
-/* Wait until the file before is finished. Return an exit code. */
 static int wait_for_finisher(struct record *r)
 {
 	struct record_file *file = &r->file;

@@ -38,7 +38,6 @@
 #define REMOVE_TRIES	250
 #define REMOVE_PAUSE_USEC	20000
 
-/* Names to try for the instance */
 #define NAMES_MAX	100
 
 static int fail(const char *what)
@@ -102,7 +101,6 @@ static int start_guard(struct record_host *host)
 	return fail("cannot start a process");
 }
 
-/* Wait until the guard has removed the instance. */
 static void end_guard(struct record_host *host)
 {
 	int status = 0;
@@ -179,7 +177,6 @@ static int open_cpu(struct record_host *host, unsigned int id)
 	return fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
 }
 
-/* Open the CPUs that are to be recorded. Return an exit code. */
 static int open_cpus(struct record *r)
 {
 	const struct context *ctx = r->session.ctx;
@@ -252,7 +249,6 @@ int record_host_begin(struct record *r)
 	return fail("cannot make a pipe");
 }
 
-/* Start or stop the host's tracing. Return an exit code. */
 int record_host_switch(struct record *r, bool on)
 {
 	int code = write_file(&r->host, "tracing_on", on ? "1" : "0");
@@ -396,7 +392,6 @@ int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err
 	return 0;
 }
 
-/* Get a number of a CPU's statistics. */
 static uint64_t get_stat(const char *stats, const char *name)
 {
 	const char *at = stats ? strstr(stats, name) : NULL;

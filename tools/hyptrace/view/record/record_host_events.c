@@ -26,7 +26,6 @@
 /* Its events are those of tracers: they cannot be enabled. */
 #define TRACERS		"ftrace"
 
-/* Does a word name an event? */
 static bool is_named(const char *word, const char *system, const char *event)
 {
 	const char *colon = strchr(word, ':');
@@ -53,7 +52,6 @@ static void add_event(struct record_host *host, const char *system, const char *
 	host->formats[nr] = NULL;
 }
 
-/* List all events of tracefs. Return an exit code. */
 static int list_events(struct record_host *host)
 {
 	char **systems = tracefs_event_systems(NULL), **system, **events, **event;
@@ -94,7 +92,6 @@ static int fail_unknown(const struct record_host *host, const char *word)
 			word, system ?: "", system ? ":" : "", best);
 }
 
-/* Find the events that --host names. Return an exit code. */
 int record_host_choose(struct record_host *host)
 {
 	const struct words *words = &host->words;
@@ -148,7 +145,6 @@ static char *renumber_format(const char *format)
 	return xasprintf("%.*s%lu%s", (int)(at - format), format, id + ID_OFFSET, end);
 }
 
-/* Read the formats of the chosen events. Return an exit code. */
 int record_host_read_formats(struct record_host *host)
 {
 	char *text;

@@ -21,7 +21,6 @@
 /* The buffers of the host's tracing are read so often: no poll() says that they fill up. */
 #define HOST_TICK	(NSEC_PER_SEC / 20)
 
-/* Events to take from epoll at once */
 #define READY_MAX	64
 
 /*
@@ -145,7 +144,6 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	return r->next < r->next_of_host ? r->next : r->next_of_host;
 }
 
-/* Record until the end is requested. Return an exit code. */
 static int run(struct record *r)
 {
 	static const struct loop_ops ops = { .take = take, .tick = tick };
@@ -238,7 +236,6 @@ static int end(struct record *r, int code)
 	return code ? code : back;
 }
 
-/* Prepare all that the recording needs, and start it. Return an exit code. */
 static int begin(struct record *r)
 {
 	struct session *s = &r->session;
@@ -264,7 +261,6 @@ static int begin(struct record *r)
 	return code ? code : child_start(&s->child);
 }
 
-/* Return an exit code. */
 int record_live(struct record *r)
 {
 	int code, back;

@@ -23,7 +23,6 @@
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace record --snapshot\")"
 
-/* Choose the events to hold enabled. Return an exit code. */
 int record_choose(struct record *r)
 {
 	struct session *s = &r->session;
@@ -120,7 +119,6 @@ int record_open_rings(struct record *r)
 	return code;
 }
 
-/* Enable the chosen events, and start tracing. Return an exit code. */
 int record_hold(struct record *r)
 {
 	const struct session *s = &r->session;
@@ -159,7 +157,6 @@ static void end_counts(struct record *r, struct record_ring *ring, const struct 
 	ring->base = ring->now;
 }
 
-/* Read the counters of all rings. Return false if that fails. */
 bool record_count(struct record *r, enum record_count how)
 {
 	const struct session *s = &r->session;
@@ -187,7 +184,6 @@ bool record_count(struct record *r, enum record_count how)
 	return true;
 }
 
-/* Add up the counts of all rings and files so far. */
 struct ring_counts record_total(const struct record *r)
 {
 	const struct record_ring *ring;

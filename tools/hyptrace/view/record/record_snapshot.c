@@ -22,7 +22,6 @@
 /* Bytes that a record takes at most, besides its payload: a time extend, a header, a length */
 #define OVERHEAD	(4 * WORD)
 
-/* Puts the records of a CPU into sub-buffers */
 struct copier {
 	struct record_ring	*ring;		/* its counts */
 	struct hyptrace_subbuf	*subbuf;
@@ -37,7 +36,6 @@ struct saving {
 	int			code;		/* exit code of what has failed */
 };
 
-/* Write the sub-buffer to the file. */
 static void flush(struct saving *saving, struct copier *c)
 {
 	const size_t size = saving->r->session.remote->subbuf_size;
@@ -154,7 +152,6 @@ static void save(struct saving *saving)
 	}
 }
 
-/* Save what the rings hold now. Return an exit code. */
 int record_snapshot(struct record *r)
 {
 	const struct session *s = &r->session;

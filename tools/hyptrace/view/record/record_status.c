@@ -15,10 +15,8 @@
 #include "output/printer.h"
 #include "record.h"
 
-/* Bytes of a size as text */
 #define BYTES_SIZE	32
 
-/* Bytes of the status line */
 #define LINE_SIZE	256
 
 /* Columns of a terminal that does not say how many it has */
@@ -85,7 +83,6 @@ void record_show_status(struct record *r)
 	r->has_status = true;
 }
 
-/* Remove the status line, before other text. */
 void record_hide_status(struct record *r)
 {
 	if (r->has_status)
@@ -111,7 +108,6 @@ static struct knowledge look(const struct record *r)
 	return known;
 }
 
-/* Add up the counts of the host's events. */
 static struct ring_counts host_total(const struct record *r)
 {
 	struct ring_counts total = {};
@@ -130,7 +126,6 @@ static void print_losses(unsigned int cpu, const struct ring_counts *sum, const 
 			 sum->events, what, sum->lost);
 }
 
-/* Say what was recorded of the host, and which CPUs have lost events. */
 static void print_host_text(const struct record *r)
 {
 	const struct record_host *host = &r->host;
@@ -145,7 +140,6 @@ static void print_host_text(const struct record *r)
 		print_losses(host->cpus[i].id, &host->cpus[i].sum, " of the host");
 }
 
-/* Say what was recorded, and which CPUs have lost events. */
 static void print_text(const struct record *r)
 {
 	const struct ring_counts total = record_total(r);
@@ -215,7 +209,6 @@ static void print_json(const struct record *r)
 	printer_end(p);
 }
 
-/* Say what was recorded. Return an exit code. */
 int record_print_summary(const struct record *r)
 {
 	print_text(r);

@@ -13,7 +13,6 @@
 #include "session/counters.h"
 #include "stat.h"
 
-/* The state while EL2 counts */
 struct counting {
 	struct stat			*stat;
 	struct session			*s;		/* of @stat */
@@ -218,7 +217,6 @@ static int read_and_look(struct counting *c, struct hyptrace_event_counter ***co
 	return code;
 }
 
-/* Take what was counted since the last call. */
 static int take_interval(struct counting *c)
 {
 	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
@@ -327,7 +325,6 @@ static int run(struct counting *c)
 	return code ? code : c->code;
 }
 
-/* Have EL2 count what the verb needs, until it ends. */
 static int begin(struct counting *c)
 {
 	int code;

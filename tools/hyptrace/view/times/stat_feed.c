@@ -95,7 +95,6 @@ static void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *mean
 	vcpu->since = rec->ts;
 }
 
-/* Take an event that is a sample of a row. */
 static void add_row(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 		    const struct hyptrace_record *rec)
 {

@@ -229,7 +229,6 @@ static void print_cpus(struct printer *p, const struct stat *stat)
 	printer_end(p);
 }
 
-/* Say which events are missing to answer the question. */
 static void note_missing(const struct stat *stat)
 {
 	enum hyptrace_kind kind;

@@ -30,7 +30,6 @@ static uint64_t time_after(uint64_t ts, uint64_t interval)
 	return ts < UINT64_MAX - interval ? ts + interval : UINT64_MAX;
 }
 
-/* The interval has ended: show it, and begin the next one. */
 static void show_interval(struct stat *stat)
 {
 	const uint64_t end = stat->end;
@@ -115,7 +114,6 @@ static void take_all(struct session *s, const struct hyptrace_stream_event *even
 	stat_feed(s->arg, events, nr);
 }
 
-/* Show the intervals whose events were all read. */
 static uint64_t tick(struct session *s, uint64_t now)
 {
 	const uint64_t time = clock_now(CLOCK_BOOTTIME);
@@ -185,7 +183,6 @@ static int add_online(struct stat *stat, bool in_host)
 	return EXIT_DONE;
 }
 
-/* Hold the events that are needed and chosen. Return an exit code. */
 static int hold(struct stat *stat)
 {
 	const char *names[HYPTRACE_NR_KINDS];
@@ -282,7 +279,6 @@ static int run_file(struct stat *stat)
 	return EXIT_DONE;
 }
 
-/* Take the numbers, and show them. Return an exit code. */
 int stat_run(struct stat *stat)
 {
 	static const struct session_ops of_all = { .batch = take_all };

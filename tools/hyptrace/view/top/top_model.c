@@ -48,7 +48,6 @@ static void add_history(const struct top_model *model, struct top_history *histo
 	}
 }
 
-/* Make the history of each row of the sums that has none. */
 static void name_rows(struct top_model *model, const struct stat *stat, unsigned int nr)
 {
 	char name[STAT_NAME_SIZE], *plain;
@@ -79,7 +78,6 @@ static void take_cpu(struct top_model *model, const struct stat *stat, unsigned 
 	stat_rows_merge(&model->now, &cpu->rows);
 }
 
-/* Add the numbers of an interval, whose rows are those of the model. */
 void top_model_take(struct top_model *model, const struct stat *stat)
 {
 	const bool has_time = stat_by[stat->by].has_time;
@@ -191,7 +189,6 @@ void top_model_free(struct top_model *model)
 	*model = (struct top_model){ .view = view };
 }
 
-/* Show other rows. */
 static void group(struct top *top, enum stat_by by)
 {
 	top->last_by = top->stat.by;

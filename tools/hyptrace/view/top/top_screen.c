@@ -142,7 +142,6 @@ void top_screen_add(struct top_screen *screen, enum top_style style, const char 
 	screen->lines[screen->nr++] = (struct top_line){ .text = text, .style = style };
 }
 
-/* Lines that are left for rows */
 static unsigned int lines_left(const struct top_screen *screen)
 {
 	const unsigned int footer = screen->height >= FOOTER_HEIGHT;
@@ -213,7 +212,6 @@ static void add_losses(struct top_screen *screen, const struct top_view *view)
 		top_screen_add(screen, TOP_PLAIN, "EL2 counts: no event is recorded or lost.");
 }
 
-/* Choose the columns that fit beside the names and a spark line. */
 static void make_layout(const struct top_screen *screen, const struct top_view *view,
 			struct layout *layout)
 {

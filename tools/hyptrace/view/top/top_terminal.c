@@ -178,7 +178,6 @@ void top_terminal_end(void)
 	terminal.epoll = -1;
 }
 
-/* Set the size of a screen to that of the terminal. */
 void top_terminal_size(struct top_screen *screen)
 {
 	struct winsize size;
