@@ -27,14 +27,10 @@ enum {
 	OPT_TIMEOUT = 0x200,
 };
 
-/* A remote as it was last printed */
+/* The line in which a remote was last printed */
 struct known {
-	char		name[HYPTRACE_REMOTE_NAME_MAX + 1];
-	uint32_t	state;
-	uint32_t	mode;
-	uint64_t	requested;	/* bytes per CPU */
-	uint64_t	allocated;
-	uint32_t	readers;	/* attached descriptors */
+	char	name[HYPTRACE_REMOTE_NAME_MAX + 1];
+	char	*text;
 };
 
 struct monitor {
@@ -130,56 +126,14 @@ static struct known *find_known(struct monitor *mon, const char *name)
 /* Forget how a remote, or all remotes if @name is NULL, was last printed. */
 static void forget(struct monitor *mon, const char *name)
 {
-	struct known *known;
+	unsigned int i;
 
-	if (!name) {
-		mon->nr_known = 0;
-		return;
+	for (i = mon->nr_known; i--; ) {
+		if (name && strcmp(mon->known[i].name, name))
+			continue;
+		free(mon->known[i].text);
+		mon->known[i] = mon->known[--mon->nr_known];
 	}
-	known = find_known(mon, name);
-	if (known)
-		*known = mon->known[--mon->nr_known];
-}
-
-/* Was the remote last printed as it is now? If not, remember how it is now. */
-static bool is_printed(struct monitor *mon, const struct hyptrace_remote *remote)
-{
-	struct known now = {
-		.state = remote->state,
-		.mode = remote->mode,
-		.requested = remote->size_requested,
-		.allocated = remote->size_allocated,
-		.readers = remote->readers,
-	}, *known = find_known(mon, remote->name);
-
-	snprintf(now.name, sizeof(now.name), "%s", remote->name);
-	if (!known) {
-		mon->known = xreallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
-		known = &mon->known[mon->nr_known++];
-	} else if (known->state == now.state && known->mode == now.mode &&
-		   known->requested == now.requested && known->allocated == now.allocated &&
-		   known->readers == now.readers) {
-		return true;
-	}
-	*known = now;
-	return false;
-}
-
-static void print_remote(struct monitor *mon, const struct hyptrace_remote *remote)
-{
-	struct printer *p = mon->ctx->p;
-
-	begin_line(mon, "remote", remote->name,
-		   "%s, mode %s, %" PRIu64 " bytes requested, %" PRIu64 " bytes allocated, %u reader%s",
-		   hyptrace_state_name(remote->state), hyptrace_mode_name(remote->mode),
-		   remote->size_requested, remote->size_allocated, remote->readers,
-		   remote->readers == 1 ? "" : "s");
-	printer_str(p, "state", hyptrace_state_name(remote->state));
-	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
-	printer_size(p, "size_requested", remote->size_requested);
-	printer_size(p, "size_allocated", remote->size_allocated);
-	printer_uint(p, "readers", remote->readers);
-	printer_end(p);
 }
 
 static void print_event(struct monitor *mon, const struct hyptrace_event *event)
@@ -283,9 +237,29 @@ static int seen(struct monitor *mon)
 /* The driver also notifies changes that are in no line: do not repeat the last one. */
 static int print_change(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	if (is_printed(mon, remote))
+	char *text = xasprintf("%s, mode %s, %" PRIu64 " bytes requested, %" PRIu64 " bytes allocated, %u reader%s",
+			       hyptrace_state_name(remote->state), hyptrace_mode_name(remote->mode),
+			       remote->size_requested, remote->size_allocated, remote->readers,
+			       remote->readers == 1 ? "" : "s");
+	struct known *known = find_known(mon, remote->name);
+	struct printer *p = mon->ctx->p;
+
+	if (known && !strcmp(known->text, text)) {
+		free(text);
 		return 0;
-	print_remote(mon, remote);
+	}
+	begin_line(mon, "remote", remote->name, "%s", text);
+	forget(mon, remote->name);
+	mon->known = xreallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
+	known = &mon->known[mon->nr_known++];
+	snprintf(known->name, sizeof(known->name), "%s", remote->name);
+	known->text = text;
+	printer_str(p, "state", hyptrace_state_name(remote->state));
+	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
+	printer_uint(p, "readers", remote->readers);
+	printer_end(p);
 	return seen(mon);
 }
 
@@ -513,6 +487,7 @@ static int run(struct monitor *mon)
 		code = mon->until_fired ? wait_until_fired(mon, &loop, begin) : loop_run(&loop);
 	hyptrace_listener_close(loop.listener);
 	hyptrace_free_remote(remote);
+	forget(mon, NULL);
 	free(mon->known);
 	return code;
 }
