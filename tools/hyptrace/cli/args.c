@@ -183,14 +183,15 @@ void cpu_list_free(struct cpu_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static void add_name(const char **names, unsigned int *nr, const char *name)
+static bool add_name(const char **names, unsigned int *nr, const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < *nr; i++)
 		if (!strcmp(names[i], name))
-			return;
+			return false;
 	names[(*nr)++] = name;
+	return true;
 }
 
 /*
@@ -204,6 +205,7 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 
 	*choice = (struct event_choice){
 		.names = xcalloc(nr_events + 1, sizeof(*choice->names)),
+		.events = xcalloc(nr_events + 1, sizeof(*choice->events)),
 		.unknown = xcalloc(nr_words + 1, sizeof(*choice->unknown)),
 	};
 
@@ -213,7 +215,8 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		for (j = 0; j < nr_events; j++) {
 			if (!all && fnmatch(words[i], events[j]->name, 0))
 				continue;
-			add_name(choice->names, &choice->nr, events[j]->name);
+			if (add_name(choice->names, &choice->nr, events[j]->name))
+				choice->events[choice->nr - 1] = events[j];
 			found = true;
 		}
 		if (!found)
@@ -233,6 +236,7 @@ bool event_choice_has(const struct event_choice *choice, const char *name)
 void event_choice_free(struct event_choice *choice)
 {
 	free(choice->names);
+	free(choice->events);
 	free(choice->unknown);
 	memset(choice, 0, sizeof(*choice));
 }

@@ -23,6 +23,7 @@ struct cpu_list {
 /* The events that words name */
 struct event_choice {
 	const char	**names;	/* of the matching events, each once */
+	const struct hyptrace_event	**events;	/* likewise */
 	unsigned int	nr;
 	const char	**unknown;	/* words that match no event, each once */
 	unsigned int	nr_unknown;

@@ -173,16 +173,14 @@ static int choose_events(struct choice *choice, const char *verb,
 			 struct hyptrace_event *const *events, unsigned int nr)
 {
 	struct event_choice found = {};
-	unsigned int i, j;
+	unsigned int i;
 	int code;
 
 	code = cmd_choose_events(verb, events, nr, &choice->words, &found);
 	if (!code)
 		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
 	for (i = 0; i < found.nr && !code; i++)
-		for (j = 0; j < nr; j++)
-			if (!strcmp(events[j]->name, found.names[i]))
-				choice->wanted[events[j]->id & (CHOICE_IDS - 1)] = true;
+		choice->wanted[found.events[i]->id & (CHOICE_IDS - 1)] = true;
 	event_choice_free(&found);
 	return code;
 }

@@ -98,32 +98,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
-					       const char *name)
-{
-	while (strcmp((*events)->name, name))
-		events++;
-	return *events;
-}
-
-static int parse_filter(const char *text, struct hyptrace_event *const *events,
-			const struct event_choice *choice, struct hyptrace_filter **filter)
-{
-	const struct hyptrace_event **chosen = xcalloc(choice->nr, sizeof(*chosen));
-	struct hyptrace_error err;
-	unsigned int i;
-	size_t at;
-
-	for (i = 0; i < choice->nr; i++)
-		chosen[i] = find_event(events, choice->names[i]);
-	*filter = hyptrace_filter_parse_all(chosen, choice->nr, text, &at, &err);
-	free(chosen);
-	return *filter ? EXIT_DONE : filter_fail(text, at, &err);
-}
-
 static int set_chosen(struct context *ctx, const char *verb, const char *remote,
-		      const struct request *request, struct hyptrace_event *const *events,
-		      const struct event_choice *choice)
+		      const struct request *request, const struct event_choice *choice)
 {
 	struct hyptrace_event_options options = {
 		.trigger = request->trigger,
@@ -131,12 +107,15 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 	};
 	struct hyptrace_filter *filter = NULL;
 	struct hyptrace_error err;
-	int code = EXIT_DONE, ret;
+	size_t at;
+	int ret;
 
-	if (request->filter && choice->nr)
-		code = parse_filter(request->filter, events, choice, &filter);
-	if (code)
-		return code;
+	if (request->filter && choice->nr) {
+		filter = hyptrace_filter_parse_all(choice->events, choice->nr, request->filter,
+						   &at, &err);
+		if (!filter)
+			return filter_fail(request->filter, at, &err);
+	}
 	options.filter = filter;
 	ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
 				  request->enable ? &options : NULL, &err);
@@ -161,7 +140,7 @@ static int set_events(struct context *ctx, const struct request *request)
 	while (events[nr])
 		nr++;
 	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
-	       set_chosen(ctx, verb, remote->name, request, events, &choice);
+	       set_chosen(ctx, verb, remote->name, request, &choice);
 	event_choice_free(&choice);
 	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);

@@ -37,17 +37,15 @@ static int find_event(struct catcher *c)
 	const struct session *s = &c->session;
 	struct event_choice choice = {};
 	struct hyptrace_error err;
-	unsigned int i;
 	size_t at;
 	int code;
 
 	code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
+	if (!code && !strcmp(choice.names[0], c->name))
+		c->event = choice.events[0];
 	event_choice_free(&choice);
 	if (code)
 		return code;
-	for (i = 0; i < s->nr_events; i++)
-		if (!strcmp(s->events[i]->name, c->name))
-			c->event = s->events[i];
 	if (!c->event)
 		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
 				c->name);

@@ -27,7 +27,7 @@ int record_choose(struct record *r)
 {
 	struct session *s = &r->session;
 	struct event_choice choice = {};
-	unsigned int i, j;
+	unsigned int i;
 	int code = EXIT_DONE;
 
 	if (s->choice.words.nr)
@@ -38,9 +38,7 @@ int record_choose(struct record *r)
 				   &s->choice.words, s->quiet, &choice);
 	r->chosen = xcalloc(s->nr_events + 1, sizeof(*r->chosen));
 	for (i = 0; i < choice.nr; i++)
-		for (j = 0; j < s->nr_events; j++)
-			if (!strcmp(s->events[j]->name, choice.names[i]))
-				r->chosen[r->nr_chosen++] = s->events[j];
+		r->chosen[r->nr_chosen++] = choice.events[i];
 	gaps_begin(&s->gaps, s->ctx, s->name, &choice, s->events, s->nr_events);
 	s->gaps.own = s->choice.filter;
 	event_choice_free(&choice);
