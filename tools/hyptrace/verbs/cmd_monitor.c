@@ -317,10 +317,7 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 	return ret;
 }
 
-/*
- * Notifications were lost: print that, and then the current state. A change meanwhile
- * is also notified. Return 0, 1 if there are enough lines, or a negative errno.
- */
+/* After a loss; a change meanwhile is also notified. Return 1 if there are enough lines. */
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
 	struct hyptrace_remote **remotes;

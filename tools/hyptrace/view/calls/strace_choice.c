@@ -210,10 +210,7 @@ static char *join(const struct strace_choice *choice, enum hyptrace_kind kind, b
 	return text;
 }
 
-/*
- * Make the filter with which EL2 records only chosen calls of a kind, for free(). NULL if all calls
- * are chosen, or if the choice does not fit in a filter.
- */
+/* For free(); NULL if all calls are chosen, or if the choice does not fit in a filter */
 char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
 	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(choice->model, kind);

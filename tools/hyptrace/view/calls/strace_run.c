@@ -205,10 +205,7 @@ static void show(struct strace *s, const struct hyptrace_span *call)
 	s->session.loop.is_over |= has_enough(s);
 }
 
-/*
- * Print the calls that need not wait, and those that have come until @until. With --count, the last
- * calls of a file wait until its end.
- */
+/* Print the calls that have come until @until. With --count, the last ones of a file wait. */
 static void flush(struct strace *s, uint64_t until)
 {
 	const uint64_t last = s->session.file ? s->session.count : 0;

@@ -145,9 +145,7 @@ static void found(struct catch_finder *finder, unsigned int index,
 	finder->cpus[index].found++;
 }
 
-/*
- * Add the next event of a CPU. The events of all CPUs must be added in the order of time.
- */
+/* The events of all CPUs must be added in the order of time. */
 void catch_finder_add(struct catch_finder *finder, unsigned int index,
 		      const struct hyptrace_stream_event *event, bool is_match, uint64_t begin)
 {
@@ -178,9 +176,7 @@ bool catch_finder_waits(const struct catch_finder *finder)
 	return finder->first;
 }
 
-/*
- * Take the next event that was found. Return the event, for caught_free(); NULL if there is none.
- */
+/* For caught_free(); NULL if none is complete; @all: also others */
 struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 {
 	struct caught *caught = finder->first;

@@ -75,10 +75,7 @@ static int tap(unsigned int id, const void *subbufs, size_t size, void *arg,
 	return c->w ? hyptrace_file_write(c->w, id, subbufs, size, err) : 0;
 }
 
-/*
- * Become the consumer of the rings, enable the events around the caught one, and start tracing. The
- * kernel undoes that when the stream is freed. Return an exit code.
- */
+/* Become the consumer of the rings. The kernel undoes all that when the stream is freed. */
 int catch_begin_stream(struct catcher *c)
 {
 	struct session *s = &c->session;

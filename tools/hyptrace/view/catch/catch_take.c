@@ -223,10 +223,7 @@ static void keep(struct catcher *c, struct caught *caught)
 	caught_free(first);
 }
 
-/*
- * Print the events that were caught, unless there are enough; @all: also those that are not
- * complete.
- */
+/* @all: also those that are not complete */
 void catch_flush(struct catcher *c, bool all)
 {
 	struct caught *caught;

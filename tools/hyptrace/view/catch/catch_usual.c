@@ -26,10 +26,7 @@ static int hold(const struct catcher *c, bool hold, struct hyptrace_error *err)
 				     HYPTRACE_EVENT_HOLD, err);
 }
 
-/*
- * Have EL2 count the event until the verb ends. Return an exit code; the caller calls
- * catch_end_counting() in any case.
- */
+/* The caller calls catch_end_counting() in any case. */
 int catch_begin_counting(struct catcher *c)
 {
 	struct catch_counting *counting = &c->counting;
@@ -243,10 +240,7 @@ static void print_json(struct printer *p, const struct counter_sum *usual)
 	printer_end(p);
 }
 
-/*
- * Print how long such an event usually takes, if that is known. For JSON an object must have been
- * begun.
- */
+/* For JSON an object must have been begun. */
 void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec)
 {
 	struct context *ctx = c->session.ctx;

@@ -327,10 +327,7 @@ static int compare(const void *a, const void *b)
 	return x->pfn < y->pfn ? -1 : x->pfn > y->pfn;
 }
 
-/*
- * List the pages that have not come back after the teardown of their VM, for free(): one page in
- * each entry, those that were taken at once in the order of their numbers.
- */
+/* For free(): a page in each entry; those taken at once are in the order of their numbers */
 struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts)
 {
 	struct page_leak *list = xcalloc((size_t)leaks->pages.nr + 1, sizeof(*list));

@@ -223,10 +223,7 @@ static int check_tracefs(const struct record *r)
 	return EXIT_DONE;
 }
 
-/*
- * Prepare to record the events that --host names. Return an exit code; the caller calls
- * record_host_end() in any case.
- */
+/* The caller calls record_host_end() in any case. */
 int record_host_begin(struct record *r)
 {
 	struct record_host *host = &r->host;

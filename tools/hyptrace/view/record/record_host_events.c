@@ -125,10 +125,7 @@ int record_host_choose(struct record_host *host)
 	return code;
 }
 
-/*
- * Write the id that an event has in the file to its format. Return the format, which the caller
- * frees; NULL if the format has no id, or a large one.
- */
+/* For free(); NULL if the format has no id, or a large one */
 static char *renumber_format(const char *format)
 {
 	static const char begin[] = "\nID: ";

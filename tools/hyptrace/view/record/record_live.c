@@ -23,10 +23,7 @@
 
 #define READY_MAX	64
 
-/*
- * Say why the recording ends before it was asked to, of a ring or, if that is NULL, of the host.
- * Return an exit code.
- */
+/* @ring: NULL of the host */
 static int fail_drain(struct record *r, const struct record_ring *ring,
 		      const struct hyptrace_error *err)
 {
@@ -42,10 +39,7 @@ static int fail_drain(struct record *r, const struct record_ring *ring,
 	return cmd_fail("CPU %u: %s: the recording ends", ring->cpu, err->text);
 }
 
-/*
- * A drain has ended early: at the limit begin the next file, if there is one. Return LOOP_WAIT to
- * go on, or an exit code.
- */
+/* A drain has ended early, maybe at the limit. Return LOOP_WAIT to go on, or an exit code. */
 static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
 {
 	int code;

@@ -94,10 +94,7 @@ static int add_ring(struct record *r, unsigned int cpu)
 	return EXIT_DONE;
 }
 
-/*
- * Become the consumer of the rings. Return an exit code; the caller calls record_close_rings() in
- * any case.
- */
+/* Become the consumer. The caller calls record_close_rings() in any case. */
 int record_open_rings(struct record *r)
 {
 	const struct session *s = &r->session;

@@ -198,10 +198,7 @@ static bool get_breaks(const struct counting *c, uint32_t *breaks)
 	return counted;
 }
 
-/*
- * Read the counters, and look whether they are broken: from before they were read the last time
- * until after they are read now.
- */
+/* Are they broken, from before they were read the last time until after they are read now? */
 static int read_and_look(struct counting *c, struct hyptrace_event_counter ***counters,
 			 unsigned int *nr)
 {

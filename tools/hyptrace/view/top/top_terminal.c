@@ -258,9 +258,7 @@ static bool is_gone(void)
 	return false;
 }
 
-/*
- * Get what the user has done, without waiting. Return the next key; TOP_KEY_NONE if there is none.
- */
+/* Does not wait. TOP_KEY_NONE: there is nothing more */
 enum top_key top_terminal_key(void)
 {
 	static const struct {
