@@ -527,6 +527,40 @@ EOF
 	done
 }
 
+@test "page and leaks say until when events were lost, with and without events after that" {
+	made -n 20000 -c 2 -p 8 -l 20
+	last=$(report --ns | sed -n 's/.*\[[0-9]*\] *\([0-9.]*\): LOST.*/\1/p' | sort -n | tail -n 1)
+	lost=$(awk '{ n += $3 } END { print n }' made)
+	for verb in leaks 'page 0x100'; do
+		# shellcheck disable=SC2086 # words
+		hyptrace $verb t.dat >lines 2>note || [[ $? == 3 ]]
+		grep -qxF "hyptrace: the history may be incomplete: $lost events were lost before $last" note
+	done
+	# without the events after the last loss, it is that of another CPU or of before
+	to=$(report --ns | sed -n '/LOST/h; ${ x; s/.*\] *\([0-9.]*\): LOST.*/\1/p }')
+	hyptrace leaks --to "$(awk -v t="$to" 'BEGIN { printf "%.6f", t - 0.000002 }')" t.dat >lines 2>note || [[ $? == 3 ]]
+	grep -q 'events were lost before' note
+	! grep -qF "before $last" note
+}
+
+@test "an export of several MiB of two CPUs is whole, also with -n" {
+	made -n 40000 -c 2
+	lines=$(awk '{ n += $2 } END { print n }' made)
+	for option in '-n 35000' "-n $((lines - 1))" ''; do
+		# shellcheck disable=SC2086 # words
+		hyptrace export -q $option -o out.jsonl t.dat
+		(($(stat -c %s out.jsonl) > 3 << 20))
+		nr=${option#-n }
+		jq -c .ts out.jsonl >times
+		[[ $(wc -l <times) == "${nr:-$lines}" ]]
+		sort -c times
+		# shellcheck disable=SC2086 # words
+		hyptrace export -q $option -f csv -o out.csv t.dat
+		[[ $(wc -l <out.csv) == "$((${nr:-$lines} + 1))" ]]
+		[[ $(grep -cE '^[0-9]+,[01],[a-z_]+,' out.csv) == "${nr:-$lines}" ]]
+	done
+}
+
 # top_shows TEXT: wait until the screen of top has it.
 top_shows()
 {

@@ -45,6 +45,24 @@ marked()
 	same "$(jq -c 'del(.ts)' live.jsonl)" "$(jq -c 'del(.ts)' file.jsonl)"
 }
 
+@test "a live export of two CPUs is whole beyond several MiB, also with -n" {
+	cd "$BATS_TEST_TMPDIR"
+	(($(nproc) > 1)) || skip "there is one CPU"
+	ht set --size 16M
+	ht enable selftest
+	marks="hyptrace -r $REMOTE mark 1 --count 30000 -C 0 & hyptrace -r $REMOTE mark 30001 --count 30000 -C 1; wait"
+	ht export -q -o all.jsonl -- sh -c "$marks"
+	(($(stat -c %s all.jsonl) > 4 << 20))
+	# each line is an object, and each number is there once
+	jq -r .fields.id all.jsonl | sort -n | diff - <(seq 60000)
+	ht export -q -n 50000 -o some.jsonl -- sh -c "$marks"
+	jq -r .fields.id some.jsonl | sort -n | uniq >numbers
+	same "$(wc -l <numbers)" 50000
+	ht export -q -n 50000 -o some.csv -- sh -c "$marks"
+	same "$(grep -cE '^[0-9]+,[01],selftest,' some.csv)" 50000
+	same "$(wc -l <some.csv)" 50001
+}
+
 @test "-n, --duration and signals end an export, and the output is complete" {
 	cd "$BATS_TEST_TMPDIR"
 	ht enable selftest

@@ -353,6 +353,22 @@ selects_other()
 	is_restored 0
 }
 
+@test "filters that top itself holds at EL2 are no gaps of its next rows" {
+	work
+	terminal 120 30
+	top_begin -d 300ms --by exit -F "'code < 100'"
+	within "$patience" shows_by exit
+	ht list -j | jq -e '.[0].events[] | select(.name == "guest_exit") | .filter == "code < 100"'
+	for by in vcpu vm; do
+		key g
+		within "$patience" shows_by "$by"
+		shows_not 'has the filter'
+		ht list -j | jq -e '.[0].events[] | select(.name == "guest_exit") | .filter == "code < 100"'
+	done
+	key q
+	is_restored 0
+}
+
 @test "the terminal is as before after SIGINT, SIGTERM, SIGHUP and an error" {
 	terminal 80 24
 	top_begin -d 500ms
