@@ -109,7 +109,8 @@ test_tools_top-srcs := $(call command,top_screen.c time_text.c stat_columns.c \
 	stat_name.c stat_rows.c loglin.c map.c printer.c table.c columns.c text.c out.c die.c) \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)
-test_tools_top-libs := $(tools-libs)
+# the other functions are not called
+test_tools_top-libs := $(tools-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_usage cmd_note parse_duration)
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)

@@ -63,6 +63,14 @@ void time_print(struct printer *p, const char *key, uint64_t nsec)
 	printer_str(p, key, text);
 }
 
+void time_print_if(struct printer *p, const char *key, bool is_known, uint64_t nsec)
+{
+	if (is_known)
+		time_print(p, key, nsec);
+	else
+		printer_none(p, key);
+}
+
 static void print_bucket(struct printer *p, const struct time_bucket *bucket, uint64_t most)
 {
 	char bar[BAR_WIDTH + 1];
@@ -70,10 +78,7 @@ static void print_bucket(struct printer *p, const struct time_bucket *bucket, ui
 
 	printer_row(p);
 	time_print(p, "from", bucket->from);
-	if (bucket->to)
-		time_print(p, "to", bucket->to);
-	else
-		printer_none(p, "to");
+	time_print_if(p, "to", bucket->to, bucket->to);
 	printer_uint(p, "count", bucket->count);
 	if (!printer_is_json(p)) {
 		len = bucket->count && !len ? 1 : len;

@@ -22,6 +22,7 @@ struct time_bucket {
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);
 void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole);
 void time_print(struct printer *p, const char *key, uint64_t nsec);
+void time_print_if(struct printer *p, const char *key, bool is_known, uint64_t nsec);
 void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr);
 
 #endif /* TIME_TEXT_H */

@@ -65,6 +65,7 @@ static error_t check_options(const struct record *r)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record *r = state->input;
+	uint64_t *bytes;
 
 	switch (key) {
 	case 'o':
@@ -75,12 +76,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return cmd_usage("no event given: use \"kvm:kvm_exit\", a system such as kvm, or a glob");
 		return cmd_add_words(&r->host.words, arg);
 	case OPT_SIZE:
-		if (!parse_size(arg, &r->size) || !r->size)
-			return cmd_usage("bad size \"%s\": use bytes, or K, M, G or T", arg);
-		return 0;
 	case OPT_LIMIT:
-		if (!parse_size(arg, &r->limit) || !r->limit)
-			return cmd_usage("bad limit \"%s\": use bytes, or K, M, G or T", arg);
+		bytes = key == OPT_SIZE ? &r->size : &r->limit;
+		if (!parse_size(arg, bytes) || !*bytes)
+			return cmd_usage("bad %s \"%s\": use bytes, or K, M, G or T",
+					 key == OPT_SIZE ? "size" : "limit", arg);
 		return 0;
 	case OPT_ROTATE:
 		if (!parse_number(arg, ROTATE_MAX, &r->rotate) || !r->rotate)

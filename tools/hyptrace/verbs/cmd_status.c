@@ -137,56 +137,40 @@ static void print_readers(struct printer *p, const struct hyptrace_remote *remot
 	printer_str(p, label, remote->readers ? observers : "none");
 }
 
-static void print_filters(struct printer *p, struct hyptrace_event *const *events,
-			  unsigned int nr)
+/* The filters of the events, or their triggers: in JSON by name, in text one below the other */
+static void print_of_events(struct printer *p, const char *label, bool triggers,
+			    const struct hyptrace_remote *remote,
+			    struct hyptrace_event *const *events, unsigned int nr)
 {
-	const char *label = "filters";
+	const bool json = printer_is_json(p);
 	unsigned int i;
 
-	if (printer_is_json(p))
+	if (json)
 		printer_object(p, label);
 	for (i = 0; i < nr; i++) {
-		if (!events[i]->filter)
-			continue;
-		if (printer_is_json(p)) {
-			printer_str(p, events[i]->name, events[i]->filter);
-			continue;
-		}
-		print_below(p, &label, xasprintf("%s: %s", events[i]->name, events[i]->filter));
-	}
-	if (printer_is_json(p))
-		printer_end(p);
-}
+		const struct hyptrace_event *event = events[i];
+		const bool armed = event->trigger && trigger_is_armed(remote, event);
+		char *trigger;
 
-static void print_triggers(struct printer *p, const struct hyptrace_remote *remote,
-			   struct hyptrace_event *const *events, unsigned int nr)
-{
-	const char *label = "triggers";
-	unsigned int i;
-	char *trigger;
-	bool armed;
-
-	if (printer_is_json(p)) {
-		printer_bool(p, "armed", remote->is_armed);
-		printer_object(p, label);
-	}
-	for (i = 0; i < nr; i++) {
-		if (!events[i]->trigger)
+		if (triggers ? !event->trigger : !event->filter)
 			continue;
-		armed = trigger_is_armed(remote, events[i]);
-		if (printer_is_json(p)) {
-			printer_object(p, events[i]->name);
-			trigger_print_keys(p, events[i]);
+		if (json && triggers) {
+			printer_object(p, event->name);
+			trigger_print_keys(p, event);
 			printer_bool(p, "armed", armed);
 			printer_end(p);
-			continue;
+		} else if (json) {
+			printer_str(p, event->name, event->filter);
+		} else if (triggers) {
+			trigger = trigger_text(event);
+			print_below(p, &label, xasprintf("%s: %s (%sarmed)", event->name, trigger,
+							 armed ? "" : "not "));
+			free(trigger);
+		} else {
+			print_below(p, &label, xasprintf("%s: %s", event->name, event->filter));
 		}
-		trigger = trigger_text(events[i]);
-		print_below(p, &label, xasprintf("%s: %s (%sarmed)", events[i]->name, trigger,
-						 armed ? "" : "not "));
-		free(trigger);
 	}
-	if (printer_is_json(p))
+	if (json)
 		printer_end(p);
 }
 
@@ -245,8 +229,10 @@ static void print_labels(struct printer *p, const struct hyptrace_remote *remote
 	print_clock(p, remote->clock);
 	print_readers(p, remote, cpus, nr);
 	printer_bool(p, "protected", remote->is_protected);
-	print_filters(p, events, nr_events);
-	print_triggers(p, remote, events, nr_events);
+	print_of_events(p, "filters", false, remote, events, nr_events);
+	if (printer_is_json(p))
+		printer_bool(p, "armed", remote->is_armed);
+	print_of_events(p, "triggers", true, remote, events, nr_events);
 	print_fired(p, remote);
 }
 

@@ -277,7 +277,8 @@ struct stat_rows_info {
 
 extern const struct stat_rows_info stat_by[NR_STAT_BY];
 
-bool stat_by_find(const char *name, enum stat_by *by);
+/* for a struct stat */
+extern const struct argp stat_argp;
 
 static inline bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind)
 {
@@ -312,10 +313,7 @@ int stat_run(struct stat *stat);
 bool stat_can_count(const struct stat *stat);
 int stat_counters(struct stat *stat);
 
-/* stat_options.c: for a struct stat */
-extern const struct argp stat_argp;
-
-/* stat_cost.c: what an event costs */
+/* what an event costs */
 void stat_cost_prepare(struct stat *stat);
 void stat_cost_measure(struct stat *stat);
 uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);

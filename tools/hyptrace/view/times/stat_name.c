@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the rows of stat and top can be, and their names.
+ * What the rows of stat and top can be, and their names; and the options that both have, besides
+ * those of the session.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/args.h"
+#include "output/message.h"
 #include "stat.h"
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
@@ -21,7 +26,7 @@ const struct stat_rows_info stat_by[NR_STAT_BY] = {
 	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
 };
 
-bool stat_by_find(const char *name, enum stat_by *by)
+static bool find_by(const char *name, enum stat_by *by)
 {
 	for (*by = 0; *by < NR_STAT_BY; ++*by)
 		if (!strcmp(name, stat_by[*by].name))
@@ -85,3 +90,66 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 		return;
 	}
 }
+
+enum {
+	OPT_BY = 0x400,
+	OPT_DELAY,
+};
+
+static const struct argp_option options[] = {
+	{ "by", OPT_BY, "WHAT", 0,
+	  "Print a row for each reason (the default), hcall, exit, vcpu, vm, cpu or memory", 0 },
+	{ "interval", 'd', "TIME", 0, "Print the numbers of each such time, such as 1s", 0 },
+	{ "delay", OPT_DELAY, "TIME", OPTION_HIDDEN, NULL, 0 },
+	{ "key", 'k', "KEY", 0, "", 0 },
+	{ 0 }
+};
+
+static error_t parse_key(struct stat *stat, const char *key)
+{
+	char *names;
+
+	if (stat_column_find(stat->keys, key, &stat->sort))
+		return 0;
+	names = stat_column_names(stat->keys, "");
+	cmd_note("unknown key \"%s\": use one of %s", key, names);
+	free(names);
+	return -EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct stat *stat = state->input;
+
+	switch (key) {
+	case OPT_BY:
+		if (!find_by(arg, &stat->by))
+			return cmd_usage("cannot print rows by \"%s\": use one of " STAT_BY_NAMES,
+					 arg);
+		return 0;
+	case 'd':
+		if (!parse_duration(arg, &stat->interval))
+			return cmd_usage("bad time \"%s\": use a number and us, ms, s, m or h",
+					 arg);
+		return 0;
+	case OPT_DELAY:
+		return cmd_usage("--delay is --interval now: use \"-d %s\"", arg);
+	case 'k':
+		return parse_key(stat, arg);
+	case ARGP_KEY_END:
+		if (stat->session.count && !stat->interval)
+			return cmd_usage("--count ends after so many intervals: use it with --interval");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static char *help(int key, const char *text, void *input)
+{
+	const struct stat *stat = input;
+
+	return key == 'k' ? stat_column_names(stat->keys, "Sort the rows by one of ") :
+			    (char *)text;
+}
+
+const struct argp stat_argp = { .options = options, .parser = parse, .help_filter = help };

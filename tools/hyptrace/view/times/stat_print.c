@@ -173,18 +173,12 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 static void print_cost(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu,
 		       uint64_t wall)
 {
-	uint64_t cost, spread;
+	const bool is_known = stat->event_psec && !cpu->lost_more;
+	uint64_t spread, cost = stat_cost(stat, cpu, &spread);
 
-	if (!stat->event_psec || cpu->lost_more) {
-		printer_none(p, "tracing");
-		printer_none(p, "tracing_spread");
-		printer_none(p, "tracing_percent");
-		return;
-	}
-	cost = stat_cost(stat, cpu, &spread);
-	time_print(p, "tracing", cost);
-	time_print(p, "tracing_spread", spread);
-	print_percent(p, "tracing_percent", cost, wall);
+	time_print_if(p, "tracing", is_known, cost);
+	time_print_if(p, "tracing_spread", is_known, spread);
+	print_percent(p, "tracing_percent", cost, is_known ? wall : 0);
 }
 
 static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)

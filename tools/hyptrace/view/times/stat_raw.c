@@ -28,14 +28,6 @@ const struct column stat_raw_columns[] = {
 
 const unsigned int stat_nr_raw_columns = sizeof(stat_raw_columns) / sizeof(stat_raw_columns[0]);
 
-static void print_time(struct printer *p, const char *key, bool is_known, uint64_t time)
-{
-	if (is_known)
-		time_print(p, key, time);
-	else
-		printer_none(p, key);
-}
-
 /* The value that was counted is in text its name, or else the value itself. */
 static void print_key(struct printer *p, const struct hyptrace_event_counter *of)
 {
@@ -57,9 +49,9 @@ static void print_numbers(struct printer *p, const struct counter_sum *sum)
 		printer_str(p, "cpu", printer_is_json(p) ? NULL : "all");
 	/* hyp_exit has a time only */
 	printer_uint_if(p, "count", !(sum->of && sum->of->now), sum->count);
-	print_time(p, "total", has_time, sum->total);
-	print_time(p, "average", has_time && sum->count, sum->total / (sum->count ?: 1));
-	print_time(p, "longest", has_time && sum->count, sum->longest);
+	time_print_if(p, "total", has_time, sum->total);
+	time_print_if(p, "average", has_time && sum->count, sum->total / (sum->count ?: 1));
+	time_print_if(p, "longest", has_time && sum->count, sum->longest);
 }
 
 static void print_sum(struct printer *p, const struct counter_sum *sum)
