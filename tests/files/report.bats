@@ -7,37 +7,7 @@
 #   HYPTRACE=FILE	the command (hyptrace)
 #   MAKE_FILE=FILE	make_file of this folder
 
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	cd "$BATS_TEST_TMPDIR" || return
-	hyptrace=${HYPTRACE:-hyptrace}
-	host_trace=$BATS_TEST_DIRNAME/host_trace.py
-}
-
-hyptrace()
-{
-	command "$hyptrace" "$@"
-}
-
-# made OPTION...: make t.dat
-made()
-{
-	"$MAKE_FILE" "$@" t.dat >made
-}
-
-# host OPTION...: make t.dat as trace-cmd records a host
-host()
-{
-	"$host_trace" "$@" t.dat
-}
-
-# report OPTION...: print the lines of t.dat
-report()
-{
-	hyptrace report -q "$@" t.dat
-}
+load files
 
 @test "report prints all events, and says so" {
 	made -n 20000 -c 3
@@ -504,101 +474,6 @@ EOF
 	[[ $stderr == *'bad record'*' or more lost' ]]
 	[[ $(hyptrace stat -q -j -i t.dat 2>/dev/null | jq '.cpus[0] | .events, .lost_more, .unknown > 0' | xargs) == \
 		"$(report 2>/dev/null | grep -vc LOST) true true" ]]
-}
-
-@test "a damaged time far away does not end endless intervals, in stat and in top" {
-	made -n 2000 -c 1
-	# the time of the last sub-buffer
-	offset=$(hyptrace dump --subbufs t.dat | awk 'END { sub("\\[000\\] *", ""); print $1 }')
-	for far in 9000000000000000 4611686018427387903; do
-		python3 - "$offset" "$far" <<-'PYTHON'
-			import struct, sys
-			with open("t.dat", "r+b") as file:
-			    file.seek(int(sys.argv[1]))
-			    file.write(struct.pack("<Q", int(sys.argv[2])))
-		PYTHON
-		timeout 60 "$hyptrace" stat -q -j -d 1ms -i t.dat >lines || [[ $? == 2 ]]
-		(($(wc -l <lines) < 3000))
-		# no time is missing
-		jq -s -e '[range(1; length) as $i | .[$i].begin == .[$i - 1].begin + .[$i - 1].wall] | all' lines
-		[[ $(jq -s '[.[].cpus[].events] | add' lines) == $(report 2>/dev/null | grep -vc LOST) ]]
-		timeout 60 "$hyptrace" top -b -d 1ms -i t.dat >blocks 2>/dev/null || [[ $? == 2 ]]
-		grep -q '^hyptrace top: ' blocks
-	done
-}
-
-@test "page and leaks say until when events were lost, with and without events after that" {
-	made -n 20000 -c 2 -p 8 -l 20
-	last=$(report --ns | sed -n 's/.*\[[0-9]*\] *\([0-9.]*\): LOST.*/\1/p' | sort -n | tail -n 1)
-	lost=$(awk '{ n += $3 } END { print n }' made)
-	for verb in leaks 'page 0x100'; do
-		# shellcheck disable=SC2086 # words
-		hyptrace $verb t.dat >lines 2>note || [[ $? == 3 ]]
-		grep -qxF "hyptrace: the history may be incomplete: $lost events were lost before $last" note
-	done
-	# without the events after the last loss, it is that of another CPU or of before
-	to=$(report --ns | sed -n '/LOST/h; ${ x; s/.*\] *\([0-9.]*\): LOST.*/\1/p }')
-	hyptrace leaks --to "$(awk -v t="$to" 'BEGIN { printf "%.6f", t - 0.000002 }')" t.dat >lines 2>note || [[ $? == 3 ]]
-	grep -q 'events were lost before' note
-	! grep -qF "before $last" note
-}
-
-@test "an export of several MiB of two CPUs is whole, also with -n" {
-	made -n 40000 -c 2
-	lines=$(awk '{ n += $2 } END { print n }' made)
-	for option in '-n 35000' "-n $((lines - 1))" ''; do
-		# shellcheck disable=SC2086 # words
-		hyptrace export -q $option -o out.jsonl t.dat
-		(($(stat -c %s out.jsonl) > 3 << 20))
-		nr=${option#-n }
-		jq -c .ts out.jsonl >times
-		[[ $(wc -l <times) == "${nr:-$lines}" ]]
-		sort -c times
-		# shellcheck disable=SC2086 # words
-		hyptrace export -q $option -f csv -o out.csv t.dat
-		[[ $(wc -l <out.csv) == "$((${nr:-$lines} + 1))" ]]
-		[[ $(grep -cE '^[0-9]+,[01],[a-z_]+,' out.csv) == "${nr:-$lines}" ]]
-	done
-}
-
-# top_shows TEXT: wait until the screen of top has it.
-top_shows()
-{
-	timeout 20 bash -c 'until tmux -L "$1" capture-pane -p -t top | grep -qF -- "$2"; do sleep 0.1; done' - \
-		"$socket" "$1" || { tmux -L "$socket" capture-pane -p -t top; false; }
-}
-
-@test "top -i shows other rows, twice, and those of the end as before" {
-	made -n 20000 -c 2
-	socket=hyptrace-$$
-	LC_ALL=C.UTF-8 tmux -L "$socket" -f /dev/null new-session -d -s top -x 120 -y 30 \
-		"'$hyptrace' top -i '$PWD/t.dat' -d 100ms; echo code=\$?; sleep 60" 3>&-
-	top_shows 'by reason, '
-	for by in hcall exit vcpu; do
-		tmux -L "$socket" send-keys -t top g
-		top_shows "by $by, "
-		top_shows 'events read, 0 lost'
-	done
-	top_shows '[END]'
-	for by in vm cpu; do
-		tmux -L "$socket" send-keys -t top g
-		top_shows "by $by, "
-		top_shows '[END]'
-	done
-	tmux -L "$socket" send-keys -t top q
-	top_shows code=0
-	tmux -L "$socket" kill-server
-}
-
-@test "of a file, -n N chooses the last N events in each verb" {
-	made -n 20000 -c 3
-	last=$(report -e guest_exit | tail -n 7)
-	[[ $(wc -l <<<"$last") == 7 && $(report -e guest_exit -n 7) == "$last" ]]
-	diff <(hyptrace report -q -j -e guest_exit -n 7 t.dat) <(hyptrace export -q -f jsonl -e guest_exit -n 7 t.dat)
-	diff <(hyptrace strace -q -i t.dat -n 5) <(hyptrace strace -q -i t.dat | tail -n 5)
-	hyptrace export -n 7 -e guest_exit -o seven.json t.dat 2>note
-	[[ $(<note) == 'hyptrace: 7 events exported, '*' filtered, 0 lost' ]]
-	[[ $(jq '[.traceEvents[] | select(.ph == "X")] | length' seven.json) == 7 ]]
 }
 
 @test "catch -i finds the events that report prints with the same filter, and what surrounds them" {

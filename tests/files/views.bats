@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What stat, top, page, leaks and export make of files: times that are far away, losses, and what needs two CPUs.
+#
+# shellcheck disable=SC2154 # run sets variables that shellcheck does not see
+
+load files
+
+@test "a damaged time far away does not end endless intervals, in stat and in top" {
+	made -n 2000 -c 1
+	# the time of the last sub-buffer
+	offset=$(hyptrace dump --subbufs t.dat | awk 'END { sub("\\[000\\] *", ""); print $1 }')
+	for far in 9000000000000000 4611686018427387903; do
+		python3 - "$offset" "$far" <<-'PYTHON'
+			import struct, sys
+			with open("t.dat", "r+b") as file:
+			    file.seek(int(sys.argv[1]))
+			    file.write(struct.pack("<Q", int(sys.argv[2])))
+		PYTHON
+		timeout 60 "$hyptrace" stat -q -j -d 1ms -i t.dat >lines || [[ $? == 2 ]]
+		(($(wc -l <lines) < 3000))
+		# no time is missing
+		jq -s -e '[range(1; length) as $i | .[$i].begin == .[$i - 1].begin + .[$i - 1].wall] | all' lines
+		[[ $(jq -s '[.[].cpus[].events] | add' lines) == $(report 2>/dev/null | grep -vc LOST) ]]
+		timeout 60 "$hyptrace" top -b -d 1ms -i t.dat >blocks 2>/dev/null || [[ $? == 2 ]]
+		grep -q '^hyptrace top: ' blocks
+	done
+}
+
+@test "page and leaks say until when events were lost, with and without events after that" {
+	made -n 20000 -c 2 -p 8 -l 20
+	last=$(report --ns | sed -n 's/.*\[[0-9]*\] *\([0-9.]*\): LOST.*/\1/p' | sort -n | tail -n 1)
+	lost=$(awk '{ n += $3 } END { print n }' made)
+	for verb in leaks 'page 0x100'; do
+		# shellcheck disable=SC2086 # words
+		hyptrace $verb t.dat >lines 2>note || [[ $? == 3 ]]
+		grep -qxF "hyptrace: the history may be incomplete: $lost events were lost before $last" note
+	done
+	# without the events after the last loss, it is that of another CPU or of before
+	to=$(report --ns | sed -n '/LOST/h; ${ x; s/.*\] *\([0-9.]*\): LOST.*/\1/p }')
+	hyptrace leaks --to "$(awk -v t="$to" 'BEGIN { printf "%.6f", t - 0.000002 }')" t.dat >lines 2>note || [[ $? == 3 ]]
+	grep -q 'events were lost before' note
+	run -1 grep -F "before $last" note
+}
+
+@test "an export of several MiB of two CPUs is whole, also with -n" {
+	made -n 40000 -c 2
+	all=$(awk '{ n += $2 } END { print n }' made)
+	for option in '-n 35000' "-n $((all - 1))" ''; do
+		# shellcheck disable=SC2086 # words
+		hyptrace export -q $option -o out.jsonl t.dat
+		(($(stat -c %s out.jsonl) > 3 << 20))
+		nr=${option#-n }
+		jq -c .ts out.jsonl >stamps
+		[[ $(wc -l <stamps) == "${nr:-$all}" ]]
+		sort -c stamps
+		# shellcheck disable=SC2086 # words
+		hyptrace export -q $option -f csv -o out.csv t.dat
+		[[ $(wc -l <out.csv) == "$((${nr:-$all} + 1))" ]]
+		[[ $(grep -cE '^[0-9]+,[01],[a-z_]+,' out.csv) == "${nr:-$all}" ]]
+	done
+}
+
+# top_shows TEXT: wait until the screen of top has it.
+top_shows()
+{
+	timeout 20 bash -c 'until tmux -L "$1" capture-pane -p -t top | grep -qF -- "$2"; do sleep 0.1; done' - \
+		"$socket" "$1" || { tmux -L "$socket" capture-pane -p -t top; false; }
+}
+
+@test "top -i shows other rows, twice, and those of the end as before" {
+	made -n 20000 -c 2
+	socket=hyptrace-$$
+	LC_ALL=C.UTF-8 tmux -L "$socket" -f /dev/null new-session -d -s top -x 120 -y 30 \
+		"'$hyptrace' top -i '$PWD/t.dat' -d 100ms; echo code=\$?; sleep 60" 3>&-
+	top_shows 'by reason, '
+	for by in hcall exit vcpu; do
+		tmux -L "$socket" send-keys -t top g
+		top_shows "by $by, "
+		top_shows 'events read, 0 lost'
+	done
+	top_shows '[END]'
+	for by in vm cpu; do
+		tmux -L "$socket" send-keys -t top g
+		top_shows "by $by, "
+		top_shows '[END]'
+	done
+	tmux -L "$socket" send-keys -t top q
+	top_shows code=0
+	tmux -L "$socket" kill-server
+}
