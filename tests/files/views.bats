@@ -64,8 +64,11 @@ load files
 # top_shows TEXT: wait until the screen of top has it.
 top_shows()
 {
-	timeout 20 bash -c 'until tmux -L "$1" capture-pane -p -t top | grep -qF -- "$2"; do sleep 0.1; done' - \
-		"$socket" "$1" || { tmux -L "$socket" capture-pane -p -t top; false; }
+	local end=$((SECONDS + 20))
+	until tmux -L "$socket" capture-pane -p -t top | grep -qF -- "$1"; do
+		((SECONDS < end)) || { tmux -L "$socket" capture-pane -p -t top; return 1; }
+		sleep 0.1
+	done
 }
 
 @test "top -i shows other rows, twice, and those of the end as before" {

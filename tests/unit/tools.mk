@@ -125,7 +125,7 @@ test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_page_history-cflags := $(tools-cflags)
 test_tools_page_history-libs := $(tools-libs)
-test_tools_page_leaks-srcs := $(call command,page_leaks.c page_history.c leak_vms.c map.c die.c) \
+test_tools_page_leaks-srcs := $(call command,page_leaks.c page_history.c map.c die.c) \
 	$(tools-format-srcs) $(tools-model-srcs)
 test_tools_page_leaks-cflags := $(tools-cflags)
 test_tools_page_leaks-libs := $(tools-libs)

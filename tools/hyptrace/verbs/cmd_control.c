@@ -2,7 +2,6 @@
 /*
  * hyptrace start, stop, load, unload, clear, reset, set: control a remote.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/hyptrace.h"

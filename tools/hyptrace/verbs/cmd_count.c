@@ -3,13 +3,11 @@
  * hyptrace count: have EL2 count events, and print the counters.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/hyptrace.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/columns.h"
-#include "output/message.h"
 #include "session/choice.h"
 #include "session/counters.h"
 #include "session/select.h"

@@ -2,9 +2,7 @@
 /*
  * hyptrace enable and disable: enable or disable events.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/hyptrace.h"
 #include "cli/args.h"

@@ -4,7 +4,6 @@
  * of a file.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/args.h"
 #include "cli/cli.h"
@@ -275,8 +274,7 @@ static int cmd_report(struct context *ctx, int argc, char **argv)
 	struct session *s = &p.session;
 	int code;
 
-	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST |
-	     SESSION_WORDS);
+	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST | SESSION_WORDS);
 	parse_arguments(&p, &argp, argc, argv);
 	if (!s->path)
 		s->path = FILE_DEFAULT;

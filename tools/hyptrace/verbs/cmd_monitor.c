@@ -75,8 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT:
 		mon->timeout = arg;
 		if (!parse_time(arg, &mon->nsec) || mon->nsec > INT64_MAX)
-			return cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h",
-					 arg);
+			return cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return cmd_usage("unexpected argument \"%s\"", arg);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/args.h"
-#include "output/die.h"
 #include "view/record/record.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"

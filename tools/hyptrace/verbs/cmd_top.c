@@ -75,16 +75,11 @@ static const struct argp argp = {
 /* The last note of the sources, while they cannot be printed */
 static char *last_note;
 
+/* NULL: forget it */
 static void keep_note(const char *text)
 {
 	free(last_note);
-	last_note = strdup(text);
-}
-
-static void forget_note(void)
-{
-	free(last_note);
-	last_note = NULL;
+	last_note = text ? strdup(text) : NULL;
 }
 
 static void print_block(struct top *top)
@@ -221,7 +216,7 @@ static void take_input(struct stat *stat)
 		if (key == TOP_KEY_NONE)
 			break;
 		if (key != TOP_KEY_REDRAW)
-			forget_note();
+			keep_note(NULL);
 		top_take_key(top, key);
 	}
 	if (top->next == TOP_STAY) {
@@ -301,7 +296,7 @@ static int run_on_terminal(struct top *top)
 	top_terminal_end();
 	if (code && last_note)
 		cmd_note("%s", last_note);
-	forget_note();
+	keep_note(NULL);
 	return code;
 }
 

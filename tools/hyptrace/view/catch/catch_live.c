@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/message.h"

@@ -2,9 +2,7 @@
 /*
  * Which events hyptrace catch catches, of rings or of a file, and how it prints them.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/args.h"

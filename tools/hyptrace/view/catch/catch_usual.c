@@ -40,8 +40,7 @@ int catch_begin_counting(struct catcher *c)
 	counting->breaks = c->event->count_breaks;
 	/* If EL2 counts it already, what was counted before says what is usual, too. */
 	if (!c->event->counted && read_counters(c, &counting->base, &counting->nr_base, &err))
-		return cmd_fail("cannot get the counters of \"%s\": %s", c->session.name,
-				err.text);
+		return cmd_fail("cannot get the counters of \"%s\": %s", c->session.name, err.text);
 	return EXIT_DONE;
 }
 

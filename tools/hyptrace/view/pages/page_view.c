@@ -8,7 +8,6 @@
 #include <linux/hyptrace_netlink.h>
 
 #include "output/clock.h"
-#include "output/die.h"
 #include "output/message.h"
 #include "pages.h"
 
@@ -204,8 +203,7 @@ int page_run(struct who *who)
 	struct hyptrace_error err;
 	int code;
 
-	if (s->remote &&
-	    hyptrace_get_page_owners(s->ctx->h, s->name, pfn, 1, &who->owner, &err)) {
+	if (s->remote && hyptrace_get_page_owners(s->ctx->h, s->name, pfn, 1, &who->owner, &err)) {
 		code = cmd_fail("cannot ask \"%s\" for the owner of page 0x%" PRIx64 ": %s",
 				s->name, pfn, err.text);
 		note_address(who, page_size);

@@ -63,8 +63,6 @@ void page_history_add(struct page_history *history, unsigned int cpu,
 		      const struct hyptrace_record *rec);
 bool page_history_owner(const struct page_history *history, uint32_t *owner);
 
-/* page_leaks.c, leak_vms.c */
-
 /* Pages to remember at most: 4 GiB of memory. In the worst case this takes some 350 MB. */
 #define PAGE_LEAKS_MAX_PAGES	(1U << 20)
 
@@ -148,20 +146,11 @@ struct leak_counts {
 };
 
 /* page_leaks.c: the replay, and what is a leak */
-bool page_leaks_init(struct page_leaks *leaks, size_t max_pages,
-		     struct hyptrace_formats *formats);
+bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats);
 void page_leaks_free(struct page_leaks *leaks);
 void page_leaks_add(struct page_leaks *leaks, unsigned int cpu, const struct hyptrace_record *rec);
 struct page_leak *page_leaks_list(const struct page_leaks *leaks, struct leak_counts *counts);
 uint64_t page_leaks_merge(struct page_leak *list, uint64_t nr);
-
-/* leak_vms.c: the VMs, from the hypercalls */
-struct leak_vm *leak_vm_find(const struct page_leaks *leaks, uint32_t handle);
-struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle);
-bool leak_vm_knows_teardown(const struct page_leaks *leaks);
-bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record *rec,
-		  struct leak_vm **vm);
-void leak_vm_put(struct leak_vm *vm);
 
 /* Both events are needed. */
 #define WHO_ENABLE	"use \"hyptrace enable mem_transition host_hcall\" and \"hyptrace start\""

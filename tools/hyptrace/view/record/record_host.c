@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +237,7 @@ int record_host_begin(struct record *r)
 	if (code)
 		return code;
 	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);
-	host->kbuf = or_die(kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST,
-					  KBUFFER_ENDIAN_SAME_AS_HOST));
+	host->kbuf = or_die(kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST));
 	if (!pipe2(host->pipe, O_CLOEXEC))
 		return enable_events(host);
 	host->pipe[0] = -1;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 

@@ -415,8 +415,7 @@ struct stat_slow {
 };
 
 bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind);
-void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
-		    const struct hyptrace_record *rec);
+void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner, const struct hyptrace_record *rec);
 void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 		   const struct hyptrace_record *rec);
 void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/die.h"
 #include "output/text.h"
 #include "stat.h"
 

@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output/clock.h"
 #include "output/die.h"

@@ -3,7 +3,6 @@
  * Print the counters of EL2 as they are.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/args.h"
 #include "output/die.h"

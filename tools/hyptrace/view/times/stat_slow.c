@@ -37,8 +37,7 @@ static struct kept *find(const struct stat_slow *slow, struct stat_key owner)
 	return NULL;
 }
 
-void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner,
-		    const struct hyptrace_record *rec)
+void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner, const struct hyptrace_record *rec)
 {
 	struct stat_slow *slow = cpu->slow;
 	struct kept *kept = find(slow, owner);

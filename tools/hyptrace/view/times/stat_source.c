@@ -108,8 +108,7 @@ static void take(struct session *s, const struct hyptrace_stream_event *event, u
 }
 
 /* Of a file without intervals; by several threads */
-static void take_all(struct session *s, const struct hyptrace_stream_event *events,
-		     unsigned int nr)
+static void take_all(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
 {
 	stat_feed(s->arg, events, nr);
 }

@@ -244,8 +244,7 @@ static void make_layout(const struct top_screen *screen, const struct top_view *
 		layout->spark = TOP_SECONDS;
 }
 
-static void add_head(struct top_screen *screen, const struct layout *layout,
-		     enum stat_column sort)
+static void add_head(struct top_screen *screen, const struct layout *layout, enum stat_column sort)
 {
 	const char *const name = stat_columns[COL_NAME].column.head;
 	const enum stat_column *column = top_columns;

@@ -252,8 +252,7 @@ static bool is_gone(void)
 	int i, nr = epoll_wait(terminal.epoll, events, 2, 0);
 
 	for (i = 0; i < nr; i++)
-		if (events[i].data.fd == STDIN_FILENO &&
-		    events[i].events & (EPOLLHUP | EPOLLERR))
+		if (events[i].data.fd == STDIN_FILENO && events[i].events & (EPOLLHUP | EPOLLERR))
 			return true;
 	return false;
 }
