@@ -476,6 +476,17 @@ EOF
 		"$(report 2>/dev/null | grep -vc LOST) true true" ]]
 }
 
+@test "of a file, -n N chooses the last N events in each verb" {
+	made -n 20000 -c 3
+	last=$(report -e guest_exit | tail -n 7)
+	[[ $(wc -l <<<"$last") == 7 && $(report -e guest_exit -n 7) == "$last" ]]
+	diff <(hyptrace report -q -j -e guest_exit -n 7 t.dat) <(hyptrace export -q -f jsonl -e guest_exit -n 7 t.dat)
+	diff <(hyptrace strace -q -i t.dat -n 5) <(hyptrace strace -q -i t.dat | tail -n 5)
+	hyptrace export -n 7 -e guest_exit -o seven.json t.dat 2>note
+	[[ $(<note) == 'hyptrace: 7 events exported, '*' filtered, 0 lost' ]]
+	[[ $(jq '[.traceEvents[] | select(.ph == "X")] | length' seven.json) == 7 ]]
+}
+
 @test "catch -i finds the events that report prints with the same filter, and what surrounds them" {
 	made -n 20000 -c 3
 	hyptrace catch -j -i t.dat 'guest_exit && duration > 2us' --after 2 >caught 2>note
