@@ -182,7 +182,7 @@ struct caught *catch_finder_next(struct catch_finder *finder, bool all)
 	struct caught *caught = finder->first;
 
 	if (!caught || (!all && caught->around[AROUND_AFTER].nr < finder->after &&
-	     caught->age < CATCH_AGE_MAX && finder->nr_waiting <= CATCH_WAITING_MAX))
+			caught->age < CATCH_AGE_MAX && finder->nr_waiting <= CATCH_WAITING_MAX))
 		return NULL;
 	finder->nr_waiting--;
 	finder->first = caught->next;
