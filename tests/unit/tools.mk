@@ -116,10 +116,10 @@ test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_page-srcs := $(netlink-srcs) $(call library,page.c) $(fake-netlink-srcs)
+test_tools_page-srcs := $(netlink-srcs) $(call library,ask.c) $(fake-netlink-srcs)
 test_tools_page-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_page-libs := $(tools-libs) $(fail-alloc)
-test_tools_visit-srcs := $(netlink-srcs) $(call library,visit.c page.c) $(fake-netlink-srcs)
+test_tools_visit-srcs := $(netlink-srcs) $(call library,ask.c) $(fake-netlink-srcs)
 test_tools_visit-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs) $(tools-model-srcs)

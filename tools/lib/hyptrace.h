@@ -295,10 +295,23 @@ void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls);
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value);
 const struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
 						  const char *name);
-const char *hyptrace_state_name(uint32_t state);
-const char *hyptrace_mode_name(uint32_t mode);
-const char *hyptrace_trigger_name(uint32_t trigger);
-const char *hyptrace_cpu_state_name(uint32_t state);
+
+/* What hyptrace_value_name() can name: values of linux/hyptrace_netlink.h */
+enum hyptrace_value {
+	HYPTRACE_VALUE_STATE,
+	HYPTRACE_VALUE_MODE,
+	HYPTRACE_VALUE_TRIGGER,
+	HYPTRACE_VALUE_CPU_STATE,
+	HYPTRACE_VALUE_OWNERSHIP,
+};
+
+const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value);
+
+#define hyptrace_state_name(state)	hyptrace_value_name(HYPTRACE_VALUE_STATE, state)
+#define hyptrace_mode_name(mode)	hyptrace_value_name(HYPTRACE_VALUE_MODE, mode)
+#define hyptrace_trigger_name(trigger)	hyptrace_value_name(HYPTRACE_VALUE_TRIGGER, trigger)
+#define hyptrace_cpu_state_name(state)	hyptrace_value_name(HYPTRACE_VALUE_CPU_STATE, state)
+#define hyptrace_ownership_name(owner)	hyptrace_value_name(HYPTRACE_VALUE_OWNERSHIP, owner)
 
 /* process.c: who reads a ring */
 
@@ -422,12 +435,9 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 void hyptrace_free_counters(struct hyptrace_event_counter **counters);
 uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket);
 
-/* page.c: the owners of pages */
+/* ask.c: the owners of pages, and how long a visit of EL2 takes */
 int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
 			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err);
-const char *hyptrace_ownership_name(uint32_t ownership);
-
-/* visit.c: how long a visit of EL2 takes */
 int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,
 			 struct hyptrace_error *err);
 
@@ -612,29 +622,6 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 
 /* filter.c: conditions on the fields of events */
 
-/* In place of the next comparison: the event meets the filter, or does not */
-#define HYPTRACE_FILTER_ACCEPT		0xff
-#define HYPTRACE_FILTER_REJECT		0xfe
-
-/**
- * struct hyptrace_filter_term - a comparison of a filter; valid until the filter is freed
- * @field:	the field's name
- * @op:		enum hyptrace_filter_op of linux/hyptrace_netlink.h
- * @value:	the value to compare the field with, in two's complement
- * @on_true:	the number of the next comparison, which is larger than that of this one, or
- *		HYPTRACE_FILTER_ACCEPT or HYPTRACE_FILTER_REJECT
- * @on_false:	the same if the comparison is false
- *
- * A filter has at most HYPTRACE_FILTER_TERMS_MAX of them. The first one is evaluated first.
- */
-struct hyptrace_filter_term {
-	char		*field;
-	uint32_t	op;
-	uint64_t	value;
-	uint32_t	on_true;
-	uint32_t	on_false;
-};
-
 struct hyptrace_filters;
 
 struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
@@ -644,9 +631,6 @@ struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *c
 						  unsigned int nr, const char *text, size_t *at,
 						  struct hyptrace_error *err);
 void hyptrace_filter_free(struct hyptrace_filter *filter);
-const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
-const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
-							unsigned int index);
 void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
 				 const struct hyptrace_formats *fmts);
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size);

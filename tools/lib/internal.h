@@ -44,6 +44,34 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 						      struct hyptrace_event *const *events,
 						      unsigned int nr, struct hyptrace_error *err);
 
+/* filter.c: what the driver gets of a filter */
+
+/* In place of the next comparison: the event meets the filter, or does not */
+#define HYPTRACE_FILTER_ACCEPT		0xff
+#define HYPTRACE_FILTER_REJECT		0xfe
+
+/* A comparison; the first one is evaluated first */
+struct hyptrace_filter_term {
+	char		*field;
+	uint32_t	op;		/* enum hyptrace_filter_op */
+	uint64_t	value;		/* in two's complement */
+	uint32_t	on_true;	/* number of the next one, or one of the above */
+	uint32_t	on_false;
+};
+
+const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
+const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
+							unsigned int index);
+
+/* format_check.c: what may libtraceevent parse of an event's description in a file? */
+enum format_check {
+	FORMAT_BAD,	/* nothing */
+	FORMAT_FIELDS,	/* all but the print format */
+	FORMAT_GOOD,
+};
+
+enum format_check hyptrace_format_check(const char *text);
+
 /* decode.c */
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,

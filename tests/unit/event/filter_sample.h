@@ -5,7 +5,7 @@
 #ifndef FILTER_SAMPLE_H
 #define FILTER_SAMPLE_H
 
-#include "lib/hyptrace.h"
+#include "lib/internal.h"
 
 struct sample {
 	uint16_t	event;

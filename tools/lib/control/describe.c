@@ -379,75 +379,52 @@ void hyptrace_free_event(struct hyptrace_event *event)
 	hyptrace_nl_free(&hyptrace_event_type, event);
 }
 
-static const char *name_of(uint32_t value, const char *const *names, unsigned int nr)
-{
-	return value < nr ? names[value] : "unknown";
-}
-
 /**
- * hyptrace_state_name - the name of a remote's state
- * @state:	enum hyptrace_state
+ * hyptrace_value_name - get the name of a value that the driver uses
+ * @of:		what the value is
+ * @value:	the value
  *
- * Return: its name, "unknown" for one that is newer than this library.
+ * hyptrace_state_name(), hyptrace_mode_name(), hyptrace_trigger_name(),
+ * hyptrace_cpu_state_name() and hyptrace_ownership_name() are short for it.
+ *
+ * Return: its name, such as "tracing"; "unknown" for one that is newer than this library.
  */
-const char *hyptrace_state_name(uint32_t state)
+const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value)
 {
-	static const char *const names[] = {
-		[HYPTRACE_STATE_UNLOADED] = "unloaded",
-		[HYPTRACE_STATE_LOADED] = "loaded",
-		[HYPTRACE_STATE_TRACING] = "tracing",
+	static const char *const names[][8] = {
+		[HYPTRACE_VALUE_STATE] = {
+			[HYPTRACE_STATE_UNLOADED]		= "unloaded",
+			[HYPTRACE_STATE_LOADED]			= "loaded",
+			[HYPTRACE_STATE_TRACING]		= "tracing",
+		},
+		[HYPTRACE_VALUE_MODE] = {
+			[HYPTRACE_MODE_OVERWRITE]		= "overwrite",
+			[HYPTRACE_MODE_DISCARD]			= "discard",
+		},
+		[HYPTRACE_VALUE_TRIGGER] = {
+			[HYPTRACE_TRIGGER_ACTION_NONE]		= "none",
+			[HYPTRACE_TRIGGER_ACTION_START]		= "start",
+			[HYPTRACE_TRIGGER_ACTION_STOP]		= "stop",
+			[HYPTRACE_TRIGGER_ACTION_NOTIFY]	= "notify",
+		},
+		[HYPTRACE_VALUE_CPU_STATE] = {
+			[HYPTRACE_CPU_STATE_DETACHED]		= "detached",
+			[HYPTRACE_CPU_STATE_ATTACHED]		= "attached",
+			[HYPTRACE_CPU_STATE_PARKED]		= "parked",
+		},
+		[HYPTRACE_VALUE_OWNERSHIP] = {
+			[HYPTRACE_OWNERSHIP_NO_MEMORY]		= "no-memory",
+			[HYPTRACE_OWNERSHIP_HOST]		= "host",
+			[HYPTRACE_OWNERSHIP_HOST_SHARED_HYP]	= "host-shared-hyp",
+			[HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST]	= "host-shared-guest",
+			[HYPTRACE_OWNERSHIP_HOST_SHARED_FFA]	= "host-shared-ffa",
+			[HYPTRACE_OWNERSHIP_HYP]		= "hyp",
+			[HYPTRACE_OWNERSHIP_HYP_SHARED_HOST]	= "hyp-shared-host",
+			[HYPTRACE_OWNERSHIP_GUEST]		= "guest",
+		},
 	};
 
-	return name_of(state, names, NR(names));
-}
-
-/**
- * hyptrace_mode_name - the name of a mode
- * @mode:	enum hyptrace_mode
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_mode_name(uint32_t mode)
-{
-	static const char *const names[] = {
-		[HYPTRACE_MODE_OVERWRITE] = "overwrite",
-		[HYPTRACE_MODE_DISCARD] = "discard",
-	};
-
-	return name_of(mode, names, NR(names));
-}
-
-/**
- * hyptrace_trigger_name - the name of what a trigger does
- * @trigger:	enum hyptrace_trigger_action
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_trigger_name(uint32_t trigger)
-{
-	static const char *const names[] = {
-		[HYPTRACE_TRIGGER_ACTION_NONE] = "none",
-		[HYPTRACE_TRIGGER_ACTION_START] = "start",
-		[HYPTRACE_TRIGGER_ACTION_STOP] = "stop",
-		[HYPTRACE_TRIGGER_ACTION_NOTIFY] = "notify",
-	};
-
-	return name_of(trigger, names, NR(names));
-}
-
-/**
- * hyptrace_cpu_state_name - the name of the state of a CPU's ring
- * @state:	enum hyptrace_cpu_state
- *
- * Return: its name, "unknown" for one that is newer than this library.
- */
-const char *hyptrace_cpu_state_name(uint32_t state)
-{
-	static const char *const names[] = {
-		[HYPTRACE_CPU_STATE_DETACHED] = "detached",
-		[HYPTRACE_CPU_STATE_ATTACHED] = "attached",
-		[HYPTRACE_CPU_STATE_PARKED] = "parked",
-	};
-
-	return name_of(state, names, NR(names));
+	if (of >= NR(names) || value >= NR(names[0]) || !names[of][value])
+		return "unknown";
+	return names[of][value];
 }

@@ -78,10 +78,6 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		     struct hyptrace_error *err);
 int hyptrace_nl_group(struct hyptrace *h);
 
-/* page.c */
-int hyptrace_nl_ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
-		    struct hyptrace_error *err);
-
 /* query.c */
 int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg,
 			void *items, unsigned int *nr, struct hyptrace_error *err);

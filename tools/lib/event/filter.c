@@ -298,24 +298,12 @@ struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event
 	return hyptrace_filter_parse_all(&event, 1, text, at, err);
 }
 
-/**
- * hyptrace_filter_text - get the text of a filter
- * @filter:	the filter
- *
- * Return: the text, as it was parsed; valid until the filter is freed.
- */
 const char *hyptrace_filter_text(const struct hyptrace_filter *filter)
 {
 	return filter->text;
 }
 
-/**
- * hyptrace_filter_term - get a comparison of a filter
- * @filter:	the filter
- * @index:	its number, from 0
- *
- * Return: the comparison, valid until the filter is freed; NULL if there is no such comparison.
- */
+/* Return NULL if there is no such comparison. */
 const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
 							unsigned int index)
 {

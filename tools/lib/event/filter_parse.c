@@ -150,8 +150,7 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strlen(units[i].name) == unit->len &&
-		    !memcmp(units[i].name, unit->text, unit->len))
+		if (hyptrace_filter_is(unit, units[i].name))
 			return units[i].nsec;
 	return 0;
 }

@@ -86,7 +86,7 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 
 	format->event = event;
 	if (fmts->is_foreign) {
-		format->tep_event = tep_find_event(fmts->tep, event->id);
+		format->tep_event = hyptrace_safe_event(tep_find_event(fmts->tep, event->id));
 		return true;
 	}
 	/* of two events of the same id, the last counts */
@@ -98,7 +98,8 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 	format->sentence = format->meaning->sentence ? format->meaning : NULL;
 	/* print_fields() prints an event whose format cannot be parsed */
 	tep_parse_event(fmts->tep, text, len, SYSTEM);
-	format->tep_event = tep_find_event_by_name(fmts->tep, SYSTEM, event->name);
+	format->tep_event = hyptrace_safe_event(tep_find_event_by_name(fmts->tep, SYSTEM,
+								       event->name));
 	free(text);
 	return true;
 }

@@ -13,7 +13,7 @@
 /* How to print an event */
 struct format {
 	const struct hyptrace_event	*event;
-	struct tep_event		*tep_event;	/* its parsed print format */
+	struct tep_event		*tep_event;	/* its print format, or NULL */
 	struct meaning			*meaning;	/* NULL if a file has described the event */
 	/* the same if the event is printed as a sentence, else NULL */
 	const struct meaning		*sentence;
@@ -40,6 +40,7 @@ struct hyptrace_formats {
 };
 
 /* format_foreign.c */
+struct tep_event *hyptrace_safe_event(struct tep_event *event);
 bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
 			    struct tep_event *tep_event, const struct hyptrace_event *event,
 			    const struct hyptrace_record *rec);

@@ -8,11 +8,10 @@
  * field.
  */
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format_check.h"
+#include "internal.h"
 
 /* The parser of libtraceevent, and this one, call themselves for each of these levels. */
 #define LEVELS_MAX	100

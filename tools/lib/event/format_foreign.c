@@ -96,14 +96,17 @@ static bool is_safe(const struct tep_event *event, const struct tep_print_arg *a
 	}
 }
 
-static bool is_safe_format(const struct tep_event *event)
+/* Return the event if libtraceevent can print it, else NULL. */
+struct tep_event *hyptrace_safe_event(struct tep_event *event)
 {
 	const struct tep_print_arg *arg;
 
+	if (!event || event->flags & TEP_EVENT_FL_FAILED)
+		return NULL;
 	for (arg = event->print_fmt.args; arg; arg = arg->next)
 		if (!is_safe(event, arg, 0))
-			return false;
-	return true;
+			return NULL;
+	return event;
 }
 
 /* Are all fields inside the record? libtraceevent reads an array up to its declared size. */
@@ -126,8 +129,7 @@ bool hyptrace_foreign_print(struct tep_handle *tep, struct trace_seq *s,
 	struct tep_record record = { .ts = rec->ts, .size = rec->size };
 	char *copy;
 
-	if (!tep_event || tep_event->flags & TEP_EVENT_FL_FAILED || !is_whole(event, rec) ||
-	    !is_safe_format(tep_event))
+	if (!tep_event || !is_whole(event, rec))
 		return false;
 	copy = malloc(rec->size + ZEROS);
 	if (!copy)

@@ -215,7 +215,7 @@ struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const c
 	unsigned int nr = 1;
 	const char *at;
 
-	if (!fmt->format || event->flags & TEP_EVENT_FL_FAILED)
+	if (!fmt->format)
 		return NULL;
 	for (at = fmt->format; *at; at++)
 		nr += *at == '%';

@@ -24,7 +24,7 @@ static inline char *put_signed(char *to, int64_t value)
 	return hyptrace_digits_decimal(to, -(uint64_t)value);
 }
 
-static char *put_decimal(char *to, const char *key, uint64_t value)
+static inline char *put_decimal(char *to, const char *key, uint64_t value)
 {
 	return hyptrace_digits_decimal(put_text(to, key), value);
 }
@@ -86,7 +86,7 @@ static char *put_time(char *to, uint64_t nsec)
 }
 
 /* " <1.204 us>" */
-static char *put_duration(char *to, uint64_t nsec, const char *after)
+static inline char *put_duration(char *to, uint64_t nsec, const char *after)
 {
 	return put_text(put_time(to, nsec), after);
 }

@@ -19,16 +19,6 @@
 /* Bytes of all numbers in hexadecimal at most, as put_rest() prints them */
 #define REST_MAX	(1 + NUMBERS * 19)
 
-/* A conversion of a format, such as "%#10.8llx" */
-struct conversion {
-	const char	*flags;	/* characters of FLAGS */
-	int		nr_flags;	/* number of these */
-	int		width;	/* minimum of characters */
-	int		precision;	/* minimum of digits; negative if the format has none */
-	unsigned int	bits;	/* bits of the number */
-	char		type;	/* its last character */
-};
-
 /* Parse a decimal number up to WIDTH_MAX, or none, which is 0. Return its end; NULL if larger. */
 static const char *parse_width(const char *at, int *to)
 {
@@ -40,50 +30,38 @@ static const char *parse_width(const char *at, int *to)
 	return at;
 }
 
-/* Parse what follows a %. Return its end; NULL if it is not known. */
-static const char *parse_conversion(const char *at, struct conversion *to)
+/*
+ * Print a number as a conversion says, such as "%#10.8llx", at which *@format is. Return the end of
+ * the text, with *@format at the end of the conversion; NULL if that is not known.
+ */
+static char *put_number(char *to, const char **format, uint64_t value)
 {
-	to->flags = at;
-	to->nr_flags = strspn(at, FLAGS);
-	at = parse_width(at + to->nr_flags, &to->width);
-	to->precision = -1;
-	if (at && *at == '.')
-		at = parse_width(at + 1, &to->precision);
-	if (!at)
-		return NULL;
-	to->bits = 32;
-	for (; *at && strchr("hlztj", *at); at++)
-		to->bits = *at == 'h' ? to->bits / 2 : 64;
-	to->type = *at;
-	if (!*at || !strchr("diuxXoc", *at) || to->bits < 8 || to->nr_flags > (int)strlen(FLAGS))
-		return NULL;
-	return at + 1;
-}
-
-static char *put_character(char *to, const struct conversion *conversion, uint8_t value)
-{
-	const bool left = memchr(conversion->flags, '-', conversion->nr_flags);
-
-	return to + snprintf(to, NUMBER_MAX, left ? "%-*c" : "%*c", conversion->width,
-			     value >= ' ' && value <= '~' ? value : '?');
-}
-
-static char *put_number(char *to, const struct conversion *conversion, uint64_t value)
-{
-	unsigned int unused = 64 - conversion->bits;
+	const char *at = *format + 1, *const flags = at;
+	const int nr_flags = strspn(flags, FLAGS);
+	unsigned int bits = 32, unused;
+	int width, precision = -1;
 	char spec[SPEC_MAX];
 
-	if (conversion->type == 'c')
-		return put_character(to, conversion, value);
+	at = parse_width(at + nr_flags, &width);
+	if (at && *at == '.')
+		at = parse_width(at + 1, &precision);
+	if (!at)
+		return NULL;
+	for (; *at && strchr("hlztj", *at); at++)
+		bits = *at == 'h' ? bits / 2 : 64;
+	if (!*at || !strchr("diuxXoc", *at) || bits < 8 || nr_flags > (int)strlen(FLAGS))
+		return NULL;
+	*format = at + 1;
+	if (*at == 'c') {
+		value = (uint8_t)value;
+		return to + snprintf(to, NUMBER_MAX, memchr(flags, '-', nr_flags) ? "%-*c" : "%*c",
+				     width, value >= ' ' && value <= '~' ? (char)value : '?');
+	}
+	unused = 64 - bits;
 	value <<= unused;
-	if (conversion->type == 'd' || conversion->type == 'i')
-		value = (int64_t)value >> unused;
-	else
-		value >>= unused;
-	snprintf(spec, sizeof(spec), "%%%.*s*.*ll%c", conversion->nr_flags, conversion->flags,
-		 conversion->type);
-	return to + snprintf(to, NUMBER_MAX, spec, conversion->width, conversion->precision,
-			     (unsigned long long)value);
+	value = strchr("di", *at) ? (uint64_t)((int64_t)value >> unused) : value >> unused;
+	snprintf(spec, sizeof(spec), "%%%.*s*.*ll%c", nr_flags, flags, *at);
+	return to + snprintf(to, NUMBER_MAX, spec, width, precision, (unsigned long long)value);
 }
 
 /* ": 0x1 0x2", the numbers from @nr on */
@@ -102,10 +80,9 @@ static char *put_rest(char *to, const uint64_t *numbers, unsigned int nr)
  */
 static char *put_format(char *to, char *end, const char *format, const uint64_t *numbers)
 {
-	struct conversion conversion;
 	bool known = true;
 	unsigned int nr = 0;
-	const char *next;
+	char *next;
 
 	while (*format && to < end) {
 		if (*format != '%' || !known) {
@@ -117,12 +94,12 @@ static char *put_format(char *to, char *end, const char *format, const uint64_t 
 			format += 2;
 			continue;
 		}
-		next = nr < NUMBERS ? parse_conversion(format + 1, &conversion) : NULL;
+		next = nr < NUMBERS ? put_number(to, &format, numbers[nr]) : NULL;
 		known = next;
 		if (!next)
 			continue;
-		to = put_number(to, &conversion, numbers[nr++]);
-		format = next;
+		to = next;
+		nr++;
 	}
 	return known && !*format ? to : put_rest(to, numbers, nr);
 }

@@ -410,16 +410,18 @@ static void release_hold(struct hyptrace_stream *s)
 	s->holding = false;
 }
 
-static bool is_tracing(const struct hyptrace_stream *s)
+/* Return the remote's state now, or a negative errno. */
+static int state_of(const struct hyptrace_stream *s)
 {
 	struct hyptrace_remote *remote;
-	bool tracing;
+	struct hyptrace_error err;
+	int state;
 
-	if (hyptrace_get_remote(s->h, s->remote->name, &remote, NULL))
-		return true;
-	tracing = remote->state == HYPTRACE_STATE_TRACING;
+	if (hyptrace_get_remote(s->h, s->remote->name, &remote, &err))
+		return -err.errnum;
+	state = remote->state;
 	hyptrace_free_remote(remote);
-	return tracing;
+	return state;
 }
 
 /**
@@ -431,8 +433,9 @@ static bool is_tracing(const struct hyptrace_stream *s)
  */
 void hyptrace_stream_end(struct hyptrace_stream *s)
 {
-	bool endless;
 	unsigned int i;
+	bool endless;
+	int state;
 
 	if (s->ending || s->closed || !s->merge)
 		return;
@@ -440,7 +443,8 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 	s->end = hyptrace_stream_now();
 	release_hold(s);
 	hyptrace_merge_finish(s->merge);
-	endless = !s->boot_clock && is_tracing(s);
+	state = s->boot_clock ? 0 : state_of(s);
+	endless = !s->boot_clock && (state < 0 || state == HYPTRACE_STATE_TRACING);
 	for (i = 0; i < s->nr_sources; i++)
 		s->sources[i].over = endless;
 	/* the next event needs a merge step: sources that were empty may have earlier ones */
@@ -458,29 +462,17 @@ void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 	count_undelivered(s);
 }
 
-/* Are the rings unloaded? Also if the remote was unregistered. */
-static bool is_unloaded(struct hyptrace_stream *s)
-{
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	bool unloaded;
-
-	if (hyptrace_get_remote(s->h, s->remote->name, &remote, &err))
-		return err.errnum == ENODEV;
-	unloaded = remote->state == HYPTRACE_STATE_UNLOADED;
-	hyptrace_free_remote(remote);
-	return unloaded;
-}
-
 /*
  * If the rings are unloaded, add what was in them. If the rings stay loaded, the next consumer sees
  * the rest.
  */
 static void count_unloaded(struct hyptrace_stream *s)
 {
+	const int state = s->nr_sources ? state_of(s) : 0;
 	unsigned int i;
 
-	if (!s->nr_sources || !is_unloaded(s))
+	/* without its driver, a remote has no rings */
+	if (state != HYPTRACE_STATE_UNLOADED && state != -ENODEV)
 		return;
 	for (i = 0; i < s->nr_sources; i++) {
 		s->discarded += s->sources[i].unread;

@@ -12,7 +12,6 @@
 
 #include <event-parse.h>
 
-#include "event/format_check.h"
 #include "file.h"
 
 /*

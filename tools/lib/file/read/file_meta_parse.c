@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/format_check.h"
 #include "file/file_meta.h"
 #include "internal.h"
 

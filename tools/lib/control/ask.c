@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ask the hypervisor who owns pages.
+ * Ask the hypervisor: who owns pages, and how long a visit of EL2 takes.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static int parse_answer(const struct nlmsghdr *msg, void *arg)
 }
 
 /* Ask for an attribute of exactly @size bytes. */
-int hyptrace_nl_ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
-		    struct hyptrace_error *err)
+static int ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
+	       struct hyptrace_error *err)
 {
 	struct answer answer = { .attr = attr, .to = to, .size = size };
 	int ret = hyptrace_nl_send(h, msg, parse_answer, &answer, err);
@@ -69,27 +69,34 @@ int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pf
 
 	hyptrace_nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
 	hyptrace_nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
-	return hyptrace_nl_ask(h, msg, HYPTRACE_A_PAGE_OWNERS, owners, nr, err);
+	return ask(h, msg, HYPTRACE_A_PAGE_OWNERS, owners, nr, err);
 }
 
 /**
- * hyptrace_ownership_name - get the name of an enum hyptrace_ownership
- * @ownership:	the value
+ * hyptrace_time_visits - have a CPU enter EL2 and return at once, and measure this
+ * @h:		the connection
+ * @remote:	name of the remote, a hypervisor
+ * @nr:		number of visits, from 1 to HYPTRACE_VISIT_COUNT_MAX
+ * @nsec:	out: the time that all of them have taken together, in ns
+ * @err:	the reason if it fails; may be NULL
  *
- * Return: the name, such as "host-shared-hyp"; "unknown" for another value.
+ * Each visit causes one event hyp_enter, host_hcall and hyp_exit, if these are enabled or counted.
+ * So the difference of two measurements, without and with them, is the time that they take.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote is no hypervisor, -EBADMSG if the
+ * driver does not answer.
  */
-const char *hyptrace_ownership_name(uint32_t ownership)
+int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,
+			 struct hyptrace_error *err)
 {
-	static const char *const names[] = {
-		[HYPTRACE_OWNERSHIP_NO_MEMORY]		= "no-memory",
-		[HYPTRACE_OWNERSHIP_HOST]		= "host",
-		[HYPTRACE_OWNERSHIP_HOST_SHARED_HYP]	= "host-shared-hyp",
-		[HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST]	= "host-shared-guest",
-		[HYPTRACE_OWNERSHIP_HOST_SHARED_FFA]	= "host-shared-ffa",
-		[HYPTRACE_OWNERSHIP_HYP]		= "hyp",
-		[HYPTRACE_OWNERSHIP_HYP_SHARED_HOST]	= "hyp-shared-host",
-		[HYPTRACE_OWNERSHIP_GUEST]		= "guest",
-	};
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_VISIT_GET, 0,
+					     HYPTRACE_A_VISIT_REMOTE, remote);
+	uint64_t time;
+	int ret;
 
-	return ownership < sizeof(names) / sizeof(names[0]) ? names[ownership] : "unknown";
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_VISIT_COUNT, nr);
+	ret = ask(h, msg, HYPTRACE_A_VISIT_TIME, &time, sizeof(time), err);
+	if (!ret)
+		*nsec = time;
+	return ret;
 }
