@@ -25,7 +25,7 @@ declare -gA says=(
 	[disabled catch]='cannot go on to catch "host_hcall": somebody else has disabled it or changed its trigger'
 	[cleared]='the rings were cleared: events that were not read yet are missing'
 	[cleared record]='CPU N: the ring was cleared: events that were not read yet are missing'
-	[counted]=
+	[counted]=''
 	# EL2 only counts for these: no event is needed
 	[filter stat]='' [trigger stat]='' [fired stat]='' [stopped stat]='' [disabled stat]='' [cleared stat]=''
 	[filter top]='' [trigger top]='' [fired top]='' [stopped top]='' [disabled top]='' [cleared top]=''
