@@ -20,7 +20,6 @@ DATE = "2026-11-21"
 # the file that a part of a header names first, or the header: its page, and what that is about
 PARTS = {
     "hyptrace.h": ("hyptrace", "control hyptrace remotes and read their rings"),
-    "version.c": ("hyptrace", None),
     "nearest.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
@@ -30,7 +29,6 @@ PARTS = {
     "ask.c": ("hyptrace_ask", "ask who owns pages, and measure visits of EL2"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "device.c": ("hyptrace_reader", "read or observe a ring"),
-    "decode.c": ("hyptrace_decoder", "the records of a sub-buffer"),
     "snapshot.c": ("hyptrace_snapshot", "copy what a ring holds, without consuming it"),
     "format.c": ("hyptrace_formats", "print an event as text"),
     "filter.c": ("hyptrace_filter", "conditions on the fields of events"),

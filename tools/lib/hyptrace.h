@@ -31,7 +31,7 @@ extern "C" {
 /* The library hides all other functions. */
 #pragma GCC visibility push(default)
 
-/* The version of this header; hyptrace_lib_version() is that of the library. */
+/* The version of this header, and of the library that it came with */
 #define HYPTRACE_LIB_VERSION_MAJOR	0
 #define HYPTRACE_LIB_VERSION_MINOR	1
 #define HYPTRACE_LIB_VERSION_PATCH	0
@@ -59,9 +59,6 @@ struct hyptrace_error {
 	char	text[HYPTRACE_ERROR_TEXT];
 	char	subject[HYPTRACE_EVENT_NAME_MAX + 1];
 };
-
-/* version.c */
-const char *hyptrace_lib_version(void);
 
 /* nearest.c: what was probably meant */
 const char *hyptrace_nearest(const char *word, const char *best, const char *name);
@@ -519,17 +516,12 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 						      struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);
 int hyptrace_reader_fd(const struct hyptrace_reader *reader);
-uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader);
 int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,
 			      struct hyptrace_error *err);
 int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events, unsigned int nr,
 			 bool tracing, struct hyptrace_error *err);
-int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err);
-int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err);
-const struct trace_buffer_meta *hyptrace_reader_meta(const struct hyptrace_reader *reader);
-const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
 
-/* decode.c: the records of a sub-buffer */
+/* snapshot.c: copy what a ring holds, without consuming it */
 
 /* Bytes of the u64 time stamp and of the u64 commit word */
 #define HYPTRACE_SUBBUF_HEADER	sizeof(struct hyptrace_subbuf)
@@ -551,17 +543,6 @@ struct hyptrace_record {
 	unsigned int	size;
 };
 
-struct hyptrace_decoder;
-
-struct hyptrace_decoder *hyptrace_decoder_new(void);
-void hyptrace_decoder_free(struct hyptrace_decoder *dec);
-int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
-			  struct hyptrace_error *err);
-int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
-			  struct hyptrace_error *err);
-uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
-
-/* snapshot.c: copy what a ring holds, without consuming it */
 struct hyptrace_snapshot;
 
 struct hyptrace_snapshot *hyptrace_snapshot_take(const struct hyptrace_reader *reader,
@@ -618,7 +599,6 @@ const void *hyptrace_field_bytes(const struct hyptrace_field *field,
 				 const struct hyptrace_record *rec, uint32_t *size);
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 			 uint64_t *value);
-char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 
 /* filter.c: conditions on the fields of events */
 

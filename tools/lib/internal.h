@@ -72,7 +72,19 @@ enum format_check {
 
 enum format_check hyptrace_format_check(const char *text);
 
-/* decode.c */
+/* field.c */
+char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
+
+/* decode.c: the records of a sub-buffer */
+struct hyptrace_decoder;
+
+struct hyptrace_decoder *hyptrace_decoder_new(void);
+void hyptrace_decoder_free(struct hyptrace_decoder *dec);
+int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
+			  struct hyptrace_error *err);
+int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
+			  struct hyptrace_error *err);
+uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec);
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 				  const struct hyptrace_stream_event *like, uint64_t limit,
@@ -80,14 +92,16 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest);
 uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
-/* An open and attached /dev/hyptrace */
+/* device.c: an open and attached /dev/hyptrace */
 struct hyptrace_reader {
 	int				fd;
 	uint32_t			subbuf_size;
-	const struct trace_buffer_meta	*meta;	/* NULL before hyptrace_reader_map() */
+	const struct trace_buffer_meta	*meta;	/* NULL if the ring is not mapped */
 	size_t				meta_size;
 	const void			*data;	/* the mapped sub-buffers */
 	size_t				data_size;
 };
+
+const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
 
 #endif /* HYPTRACE_INTERNAL_H */

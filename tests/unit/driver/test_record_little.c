@@ -6,7 +6,7 @@
  */
 #include "hyp_env.h"
 
-#include "lib/hyptrace.h"
+#include "lib/internal.h"
 
 #include "driver_walk.h"
 

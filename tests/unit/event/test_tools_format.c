@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <event-parse.h>
 
+#include "lib/internal.h"
 #include "event_lists.h"
 #include "fail_alloc.h"
 

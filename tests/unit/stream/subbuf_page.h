@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
+#include "lib/internal.h"
 
 #define PAGE	256
 #define START	UINT64_C(1000)

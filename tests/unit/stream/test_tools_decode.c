@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/hyptrace.h"
+#include "lib/internal.h"
 #include "fail_alloc.h"
 #include "subbuf_page.h"
 

@@ -26,8 +26,7 @@
 
 /**
  * struct device - what the device answers, and what it was asked
- * @open_errno, @attach_errno, @wakeup_errno, @hold_errno, @swap_errno: why a call fails; 0: it does
- *		not
+ * @open_errno, @attach_errno, @wakeup_errno, @hold_errno: why a call fails; 0: it does not
  * @stat_errno:	the same, of the file
  * @map_fails:	which mmap() fails, from 1; 0: none
  * @subbuf_size: what ATTACH answers
@@ -40,7 +39,6 @@
  * @nr_open:	descriptors that are open
  * @nr_mapped:	maps that are there
  * @nr_maps:	how often mmap() was called
- * @swaps:	number of requested swaps
  * @page:	page size
  */
 static struct device {
@@ -48,7 +46,6 @@ static struct device {
 	int				attach_errno;
 	int				wakeup_errno;
 	int				hold_errno;
-	int				swap_errno;
 	int				stat_errno;
 	unsigned int			map_fails;
 	uint32_t			subbuf_size;
@@ -61,7 +58,6 @@ static struct device {
 	unsigned int			nr_open;
 	unsigned int			nr_mapped;
 	unsigned int			nr_maps;
-	unsigned int			swaps;
 	size_t				page;
 } dev;
 
@@ -125,9 +121,6 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 			memcpy(dev.held, (void *)(uintptr_t)dev.hold.events,
 			       dev.hold.nr_events * sizeof(dev.held[0]));
 		return answer(dev.hold_errno);
-	case TRACE_MMAP_IOCTL_GET_READER:
-		dev.swaps++;
-		return answer(dev.swap_errno);
 	}
 	return answer(ENOTTY);
 }
@@ -218,8 +211,8 @@ static void opened(void **state)
 	assert_int_equal(dev.attach.cpu, 3);
 	assert_string_equal(dev.attach.remote, "test");
 	assert_int_equal(hyptrace_reader_fd(reader), FD);
-	assert_int_equal(hyptrace_reader_subbuf_size(reader), SUBBUF);
-	assert_null(hyptrace_reader_meta(reader));
+	assert_int_equal(reader->subbuf_size, SUBBUF);
+	assert_null(reader->meta);
 	assert_null(hyptrace_reader_subbuf(reader, 0));
 	hyptrace_reader_close(reader);
 	assert_int_equal(dev.nr_open, 0);
@@ -350,7 +343,7 @@ static void check_map(void)
 	uint32_t id;
 
 	assert_int_equal(dev.nr_mapped, 2);
-	assert_int_equal(hyptrace_reader_meta(reader)->nr_subbufs, NR_SUBBUFS);
+	assert_int_equal(reader->meta->nr_subbufs, NR_SUBBUFS);
 	for (id = 0; id < NR_SUBBUFS; id++) {
 		subbuf = hyptrace_reader_subbuf(reader, id);
 		assert_non_null(subbuf);
@@ -363,17 +356,11 @@ static void check_map(void)
 static void mapped(void **state)
 {
 	(void)state;
-	reader = hyptrace_reader_open("test", 0, 0, &err);
+	reader = hyptrace_reader_open_snapshot("test", 0, &err);
 	assert_non_null(reader);
-	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
 	assert_int_equal(reader->meta_size, 4096);
 	assert_int_equal(dev.nr_maps, 2);
-	assert_int_equal(hyptrace_reader_swap(reader, &err), 0);
-	assert_int_equal(dev.swaps, 1);
-	dev.swap_errno = ENODEV;
-	assert_int_equal(hyptrace_reader_swap(reader, &err), -ENODEV);
-	assert_string_equal(err.text, strerror(ENODEV));
 	hyptrace_reader_close(reader);
 }
 
@@ -382,9 +369,8 @@ static void large_meta(void **state)
 {
 	(void)state;
 	dev.meta.meta_page_size = 3 * 4096;
-	reader = hyptrace_reader_open("test", 0, 0, &err);
+	reader = hyptrace_reader_open_snapshot("test", 0, &err);
 	assert_non_null(reader);
-	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
 	assert_int_equal(reader->meta_size, 3 * 4096);
 	assert_int_equal(dev.nr_maps, 3);
@@ -393,9 +379,8 @@ static void large_meta(void **state)
 	setup(state);
 	dev.page = 65536;
 	dev.meta.meta_page_size = 4096;
-	reader = hyptrace_reader_open("test", 0, 0, &err);
+	reader = hyptrace_reader_open_snapshot("test", 0, &err);
 	assert_non_null(reader);
-	assert_int_equal(hyptrace_reader_map(reader, &err), 0);
 	check_map();
 	assert_int_equal(reader->meta_size, 65536);
 	hyptrace_reader_close(reader);
@@ -410,12 +395,9 @@ static void not_mapped(void **state)
 	for (nth = 1; nth <= 3; nth++) {
 		dev.nr_maps = 0;
 		dev.map_fails = nth;
-		reader = hyptrace_reader_open("test", 0, 0, &err);
-		assert_non_null(reader);
-		assert_int_equal(hyptrace_reader_map(reader, &err), -EBUSY);
+		assert_null(hyptrace_reader_open_snapshot("test", 0, &err));
+		assert_int_equal(err.errnum, EBUSY);
 		assert_string_equal(err.text, "cannot map the ring: Device or resource busy");
-		assert_null(hyptrace_reader_subbuf(reader, 0));
-		hyptrace_reader_close(reader);
 		assert_int_equal(dev.nr_mapped, 0);
 	}
 }

@@ -135,13 +135,7 @@ const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t va
 	return NULL;
 }
 
-/**
- * hyptrace_format_file - describe an event in the syntax of a tracefs format file
- * @event:	the event
- * @len:	out: length of the text; may be NULL
- *
- * Return: the text, which the caller frees; NULL if there is no memory.
- */
+/* Describe an event in the syntax of a tracefs format file. The caller frees the text. */
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
 {
 	char *text = NULL;

@@ -30,11 +30,7 @@ struct hyptrace_decoder {
 	uint64_t	latest;		/* a later time is damage */
 };
 
-/**
- * hyptrace_decoder_new - make a decoder
- *
- * Return: the decoder, NULL if there is no memory.
- */
+/* Return NULL if there is no memory. */
 struct hyptrace_decoder *hyptrace_decoder_new(void)
 {
 	struct hyptrace_decoder *dec = calloc(1, sizeof(*dec));
@@ -44,10 +40,6 @@ struct hyptrace_decoder *hyptrace_decoder_new(void)
 	return dec;
 }
 
-/**
- * hyptrace_decoder_free - free a decoder
- * @dec:	the decoder, or NULL
- */
 void hyptrace_decoder_free(struct hyptrace_decoder *dec)
 {
 	free(dec);
@@ -62,14 +54,9 @@ void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
 		dec->lost += nr;
 }
 
-/**
- * hyptrace_decoder_load - start to decode a sub-buffer
- * @dec:	the decoder
- * @subbuf:	the sub-buffer; must stay valid while its records are used
- * @size:	its bytes, header included
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0, or -EBADMSG if its header is not valid.
+/*
+ * Start to decode a sub-buffer, which must stay valid while its records are used. Return 0, or
+ * -EBADMSG if its header is not valid.
  */
 int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
 			  struct hyptrace_error *err)
@@ -206,14 +193,9 @@ static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
 	return GO_ON;
 }
 
-/**
- * hyptrace_decoder_next - decode the next event
- * @dec:	the decoder
- * @rec:	filled in; valid as long as the sub-buffer
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1; 0 at the end of the sub-buffer; -EBADMSG if a record is not valid. The
- * rest of the sub-buffer is then skipped.
+/*
+ * Decode the next event. Return 1; 0 at the end of the sub-buffer; -EBADMSG if a record is not
+ * valid. The rest of the sub-buffer is then skipped.
  */
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err)
@@ -278,13 +260,9 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 	return event - events;
 }
 
-/**
- * hyptrace_decoder_lost - take the lost events that no record has reported
- * @dec:	the decoder
- *
- * For the end of reading: a sub-buffer may report lost events and hold no event.
- *
- * Return: their number, or HYPTRACE_LOST_UNKNOWN. The decoder forgets them.
+/*
+ * Take the lost events that no record has reported: a sub-buffer may report lost events and hold no
+ * event.
  */
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 {

@@ -122,6 +122,46 @@ struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int fl
 	return attach(remote, cpu, flags, 0, err);
 }
 
+static const void *map_part(int fd, size_t size, size_t offset)
+{
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/* Map the ring of a reader of one CPU. */
+static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
+{
+	const struct trace_buffer_meta *meta;
+	size_t size = sysconf(_SC_PAGESIZE);
+	int ret;
+
+	meta = map_part(reader->fd, size, 0);
+	/* the meta page holds its own size, which may be more than a page */
+	if (meta && meta->meta_page_size > size) {
+		size_t whole = meta->meta_page_size;
+
+		munmap((void *)meta, size);
+		size = whole;
+		meta = map_part(reader->fd, size, 0);
+	}
+	if (!meta)
+		goto fail;
+	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
+	reader->data = map_part(reader->fd, reader->data_size, size);
+	if (!reader->data)
+		goto fail;
+	reader->meta = meta;
+	reader->meta_size = size;
+	return 0;
+
+fail:
+	ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+	if (meta)
+		munmap((void *)meta, size);
+	return ret;
+}
+
 /**
  * hyptrace_reader_open_snapshot - become an observer of a ring, and map it
  * @remote:	name of the remote
@@ -136,7 +176,7 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 {
 	struct hyptrace_reader *reader = attach(remote, cpu, 0, HYPTRACE_ATTACH_SNAPSHOT, err);
 
-	if (reader && hyptrace_reader_map(reader, err)) {
+	if (reader && map_ring(reader, err)) {
 		hyptrace_reader_close(reader);
 		return NULL;
 	}
@@ -169,17 +209,6 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 int hyptrace_reader_fd(const struct hyptrace_reader *reader)
 {
 	return reader->fd;
-}
-
-/**
- * hyptrace_reader_subbuf_size - get the size of a sub-buffer
- * @reader:	the reader
- *
- * Return: the bytes of a sub-buffer.
- */
-uint32_t hyptrace_reader_subbuf_size(const struct hyptrace_reader *reader)
-{
-	return reader->subbuf_size;
 }
 
 /**
@@ -237,98 +266,10 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 	return hyptrace_error_set(err, errno, "%s", strerror(errno));
 }
 
-static const void *map_part(int fd, size_t size, size_t offset)
-{
-	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
-
-	return map == MAP_FAILED ? NULL : map;
-}
-
-/**
- * hyptrace_reader_map - map the ring
- * @reader:	a reader of one CPU
- * @err:	the reason if it fails; may be NULL
- *
- * The caller may then use hyptrace_reader_meta() and hyptrace_reader_subbuf() until it
- * closes the reader. A ring that is mapped already stays as it is.
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_reader_map(struct hyptrace_reader *reader, struct hyptrace_error *err)
-{
-	const struct trace_buffer_meta *meta;
-	size_t size = sysconf(_SC_PAGESIZE);
-	int ret;
-
-	if (reader->meta)
-		return 0;
-	meta = map_part(reader->fd, size, 0);
-	/* the meta page holds its own size, which may be more than a page */
-	if (meta && meta->meta_page_size > size) {
-		size_t whole = meta->meta_page_size;
-
-		munmap((void *)meta, size);
-		size = whole;
-		meta = map_part(reader->fd, size, 0);
-	}
-	if (!meta)
-		goto fail;
-	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
-	reader->data = map_part(reader->fd, reader->data_size, size);
-	if (!reader->data)
-		goto fail;
-	reader->meta = meta;
-	reader->meta_size = size;
-	return 0;
-
-fail:
-	ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
-	if (meta)
-		munmap((void *)meta, size);
-	return ret;
-}
-
-/**
- * hyptrace_reader_swap - consume the rest of the reader's sub-buffer, or the next one
- * @reader:	a mapped reader
- * @err:	the reason if it fails; may be NULL
- *
- * The consumed data is in the sub-buffer reader.id of hyptrace_reader_meta(). It ends at
- * reader.read of that page, and begins at the value that reader.read had before the call, or
- * at 0 if reader.id has changed.
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_reader_swap(struct hyptrace_reader *reader, struct hyptrace_error *err)
-{
-	if (ioctl(reader->fd, TRACE_MMAP_IOCTL_GET_READER))
-		return hyptrace_error_set(err, errno, "%s", strerror(errno));
-	return 0;
-}
-
-/**
- * hyptrace_reader_meta - get the meta page of the mapping
- * @reader:	the reader
- *
- * Return: the meta page; NULL if the ring is not mapped.
- */
-const struct trace_buffer_meta *hyptrace_reader_meta(const struct hyptrace_reader *reader)
-{
-	return reader->meta;
-}
-
-/**
- * hyptrace_reader_subbuf - get a sub-buffer of the mapping
- * @reader:	a mapped reader
- * @id:		the sub-buffer's id
- *
- * Return: its address, NULL if there is no such sub-buffer.
- */
+/* Return a sub-buffer of the mapping, or NULL if there is no such sub-buffer. */
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id)
 {
 	size_t offset = (size_t)id * reader->subbuf_size;
 
-	if (!reader->data || offset >= reader->data_size)
-		return NULL;
-	return (const char *)reader->data + offset;
+	return offset < reader->data_size ? (const char *)reader->data + offset : NULL;
 }

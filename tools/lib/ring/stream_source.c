@@ -94,7 +94,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 		blame(s, cpu, err);
 		goto fail;
 	}
-	subbuf = hyptrace_reader_subbuf_size(src->reader);
+	subbuf = src->reader->subbuf_size;
 	src->size = READ_SIZE - READ_SIZE % subbuf;
 	if (src->size < subbuf)
 		src->size = subbuf;
@@ -116,7 +116,7 @@ fail:
  */
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
 {
-	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
+	const size_t subbuf = src->reader->subbuf_size;
 	int ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
 
 	while (!ret && src->len - src->pos >= subbuf) {
@@ -137,7 +137,7 @@ int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
 /* Return how much to read: consume as few events as possible that are not delivered. */
 static size_t read_size(const struct hyptrace_stream *s, const struct stream_source *src)
 {
-	const size_t subbuf = hyptrace_reader_subbuf_size(src->reader);
+	const size_t subbuf = src->reader->subbuf_size;
 	size_t size;
 
 	if (!s->limit)
@@ -240,7 +240,7 @@ int hyptrace_stream_fd(struct hyptrace_stream *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_sources && !s->watched && !s->watch_errno && s->epoll >= 0; i++)
-		if (add(s, hyptrace_reader_fd(s->sources[i].reader)))
+		if (add(s, s->sources[i].reader->fd))
 			s->watch_errno = errno;
 	s->watched = true;
 	return s->epoll;
