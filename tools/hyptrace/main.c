@@ -14,7 +14,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "output/text.h"
 

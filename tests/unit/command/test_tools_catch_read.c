@@ -14,7 +14,6 @@
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/select.h"
 #include "view/catch/catch.h"
 

@@ -8,7 +8,6 @@
 
 #include "lib/hyptrace.h"
 #include "die.h"
-#include "message.h"
 #include "text.h"
 
 /* Takes all notes in place of stderr while a verb uses the whole terminal */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "die.h"
 #include "out.h"
 #include "pager.h"
 

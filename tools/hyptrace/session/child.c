@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "child.h"
 #include "signals.h"
 

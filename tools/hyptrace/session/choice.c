@@ -11,7 +11,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/text.h"
 #include "choice.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "choice.h"
 #include "counters.h"
 #include "select.h"

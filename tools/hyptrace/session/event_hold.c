@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "lib/hyptrace.h"
-#include "output/message.h"
+#include "output/die.h"
 #include "event_hold.h"
 
 /* Enable an event while the verb runs, or until event_release_all(). */

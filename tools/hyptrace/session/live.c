@@ -10,7 +10,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "event_hold.h"
 #include "select.h"
 #include "session.h"

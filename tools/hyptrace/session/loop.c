@@ -9,7 +9,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "loop.h"
 #include "signals.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "output/pager.h"
 #include "event_hold.h"
 #include "select.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "session.h"
 
 /* More damaged places than this are only counted. */

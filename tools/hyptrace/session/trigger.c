@@ -9,7 +9,6 @@
 #include "lib/hyptrace.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "trigger.h"
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "export.h"
 
 /* The linker puts the formats of all files together. */

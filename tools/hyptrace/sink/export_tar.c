@@ -16,7 +16,6 @@
 
 #include "lib/hyptrace_file.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/out.h"
 #include "session/signals.h"
 #include "export.h"

@@ -9,7 +9,6 @@
 #include "lib/hyptrace_file.h"
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/choice.h"
 #include "host_events.h"
 

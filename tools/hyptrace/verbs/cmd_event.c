@@ -8,7 +8,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/choice.h"
 #include "session/counters.h"
 #include "session/select.h"

@@ -14,7 +14,6 @@
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/progress.h"
 #include "output/text.h"
 #include "session/select.h"

@@ -8,7 +8,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/pager.h"
 #include "output/progress.h"
 #include "session/session.h"

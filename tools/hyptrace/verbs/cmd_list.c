@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "session/choice.h"
 #include "session/select.h"

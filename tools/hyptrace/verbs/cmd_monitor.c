@@ -13,7 +13,6 @@
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "session/loop.h"
 #include "session/select.h"

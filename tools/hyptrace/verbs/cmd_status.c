@@ -12,7 +12,6 @@
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "output/text.h"
 #include "session/select.h"

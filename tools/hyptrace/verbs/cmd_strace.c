@@ -11,7 +11,6 @@
 
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "view/calls/strace.h"
 
 #define TRACE_HELP \

@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/out.h"
 #include "session/loop.h"
 #include "session/select.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "output/text.h"
 #include "strace.h"
 

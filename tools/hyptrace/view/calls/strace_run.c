@@ -12,7 +12,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/event_hold.h"
 #include "strace.h"
 

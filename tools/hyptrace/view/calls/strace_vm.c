@@ -16,7 +16,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "strace.h"
 
 /* Ids of threads are lower. */

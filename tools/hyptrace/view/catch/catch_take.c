@@ -7,7 +7,6 @@
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "session/signals.h"
 #include "sink/json_rows.h"

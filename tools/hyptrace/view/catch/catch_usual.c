@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "output/time_text.h"
 #include "catch.h"

@@ -9,7 +9,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "pages.h"
 
 /* A time in seconds, for printf(), which gets it as two numbers */

@@ -8,7 +8,7 @@
 #include <linux/hyptrace_netlink.h>
 
 #include "output/clock.h"
-#include "output/message.h"
+#include "output/die.h"
 #include "pages.h"
 
 #define ROW(type, member)	COLUMN_OF(COLUMN_##type, struct who_row, member)

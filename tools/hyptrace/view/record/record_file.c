@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "record.h"
 
 bool record_is_stream(const struct record *r)

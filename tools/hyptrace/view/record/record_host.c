@@ -20,7 +20,6 @@
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/signals.h"
 #include "record.h"
 

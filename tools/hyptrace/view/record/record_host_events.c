@@ -16,7 +16,6 @@
 #include <tracefs.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "record.h"
 
 /* All ids of remotes are lower. */

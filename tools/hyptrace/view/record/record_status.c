@@ -11,7 +11,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "record.h"
 

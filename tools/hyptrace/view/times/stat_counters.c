@@ -10,7 +10,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/counters.h"
 #include "stat.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/args.h"
-#include "output/message.h"
+#include "output/die.h"
 #include "stat.h"
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)

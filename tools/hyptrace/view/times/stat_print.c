@@ -7,7 +7,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"

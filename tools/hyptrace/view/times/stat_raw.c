@@ -6,7 +6,6 @@
 
 #include "cli/args.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/printer.h"
 #include "session/counters.h"
 #include "session/select.h"

@@ -12,7 +12,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "session/counters.h"
 #include "session/select.h"
 #include "session/signals.h"

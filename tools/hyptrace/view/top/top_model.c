@@ -8,7 +8,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/text.h"
 #include "top.h"
 

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "output/message.h"
 #include "top.h"
 
 /* After an Esc so long, ms, no other byte of a key can follow */
