@@ -117,10 +117,8 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
 	char **verb = state->input;
 
-	if (key != ARGP_KEY_ARG)
+	if (key != ARGP_KEY_ARG || *verb)
 		return ARGP_ERR_UNKNOWN;
-	if (*verb)
-		return cmd_usage("unexpected argument \"%s\"", arg);
 	*verb = arg;
 	return 0;
 }

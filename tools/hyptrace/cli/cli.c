@@ -95,6 +95,9 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		else
 			return cmd_usage("bad choice \"%s\": use auto, always or never", arg);
 		return 0;
+	case ARGP_KEY_ARG:
+		/* the parser of the verb has refused it */
+		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -256,19 +259,4 @@ void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char
 		flags |= ARGP_IN_ORDER;
 	if (argp_parse(&both, argc, argv, flags, NULL, &inputs))
 		cmd_exit_usage(ctx->verb);
-}
-
-error_t cmd_parse_nothing(int key, char *arg, struct argp_state *state)
-{
-	(void)state;
-	if (key != ARGP_KEY_ARG)
-		return ARGP_ERR_UNKNOWN;
-	return cmd_usage("unexpected argument \"%s\"", arg);
-}
-
-void cmd_no_arguments(struct context *ctx, int argc, char **argv)
-{
-	const struct argp argp = { .parser = cmd_parse_nothing };
-
-	cmd_parse(ctx, &argp, argc, argv, NULL);
 }

@@ -74,9 +74,6 @@ void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
 void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char **argv,
 		    void *input, const struct argp *more, void *more_input);
-/* The parser of a verb without arguments */
-error_t cmd_parse_nothing(int key, char *arg, struct argp_state *state);
-void cmd_no_arguments(struct context *ctx, int argc, char **argv);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* CLI_H */

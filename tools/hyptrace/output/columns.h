@@ -7,7 +7,7 @@
  *		{ "cpu", "CPU", COLUMN_OF(COLUMN_U32, struct cpu, id), NULL },
  *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost },
  *	};
- *	struct columns columns = { .all = all, .nr = 2 };
+ *	struct columns columns = COLUMNS(all);
  *
  *	printer_table(p, "cpus", &columns);
  *	columns_print(&columns, p, row);	(for each row)
@@ -66,6 +66,9 @@ struct columns {
 	unsigned int		chosen[COLUMNS_MAX];	/* indexes, in the order of --columns */
 	unsigned int		nr_chosen;		/* 0 without --columns */
 };
+
+/* All columns of an array, none of them selected */
+#define COLUMNS(array)	{ .all = (array), .nr = sizeof(array) / sizeof((array)[0]) }
 
 /* If a name is unknown, @bad is set to the first one, which is not terminated. */
 bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len);

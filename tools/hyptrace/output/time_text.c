@@ -92,10 +92,7 @@ static void print_bucket(struct printer *p, const struct time_bucket *bucket, ui
 /* Print the buckets from the first to the last one that has a time. */
 void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr)
 {
-	static const struct columns columns = {
-		.all = columns_of_buckets,
-		.nr = sizeof(columns_of_buckets) / sizeof(columns_of_buckets[0]),
-	};
+	static const struct columns columns = COLUMNS(columns_of_buckets);
 	unsigned int i, first = 0, last = 0;
 	uint64_t most = 0;
 

@@ -11,6 +11,7 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "event_hold.h"
+#include "ring_counts.h"
 #include "select.h"
 #include "session.h"
 #include "signals.h"
@@ -58,21 +59,33 @@ int session_open_stream(struct session *s)
 	return EXIT_DONE;
 }
 
-/* Count what filters at EL2 have not accepted so far. */
-static uint64_t count_refused(const struct session *s)
+/* Add up the counters of the CPUs that were chosen. Return false if they cannot be read. */
+static bool add_counters(const struct session *s, struct ring_counts *sum)
 {
 	const struct context *ctx = s->ctx;
 	struct hyptrace_cpu **cpus;
-	uint64_t refused = 0;
 	unsigned int nr, i;
 
+	*sum = (struct ring_counts){};
 	if (hyptrace_get_cpus(ctx->h, s->name, &cpus, &nr, NULL))
-		return 0;
-	for (i = 0; i < nr; i++)
+		return false;
+	for (i = 0; i < nr; i++) {
+		const struct ring_counts counts = ring_counts_of(cpus[i]);
+
 		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
-			refused += cpus[i]->filtered;
+			ring_counts_add(sum, &counts);
+	}
 	hyptrace_free_cpus(cpus);
-	return refused;
+	return true;
+}
+
+/* Count what filters at EL2 have not accepted so far. */
+static uint64_t count_refused(const struct session *s)
+{
+	struct ring_counts sum;
+
+	add_counters(s, &sum);
+	return sum.filtered;
 }
 
 /*
@@ -146,10 +159,7 @@ int session_hold_chosen(struct session *s, const struct words *words)
 	else if (!s->no_start)
 		cmd_choose_default(verb, s->name, s->events, s->nr_events, &s->choice.words,
 				   s->quiet, &choice);
-	if (!code)
-		code = check_filter(s, &choice);
-	if (!code)
-		code = session_hold(s, &choice);
+	code = code ?: check_filter(s, &choice) ?: session_hold(s, &choice);
 	event_choice_free(&choice);
 	return code;
 }
@@ -185,20 +195,13 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 /* Count what the rings have as read, but the stream has not taken. May wrap around. */
 static uint64_t count_not_taken(const struct session *s)
 {
-	const struct context *ctx = s->ctx;
 	struct hyptrace_stream_counts counts;
-	struct hyptrace_cpu **cpus;
-	uint64_t nr_read = 0;
-	unsigned int nr, i;
+	struct ring_counts sum;
 
 	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
-	if (hyptrace_get_cpus(ctx->h, s->name, &cpus, &nr, NULL))
+	if (!add_counters(s, &sum))
 		return s->not_taken;
-	for (i = 0; i < nr; i++)
-		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
-			nr_read += cpus[i]->read;
-	hyptrace_free_cpus(cpus);
-	return nr_read - counts.delivered - counts.filtered;
+	return sum.events - counts.delivered - counts.filtered;
 }
 
 /* There are never fewer than at the beginning, unless a clear has set the counters to 0. */

@@ -14,11 +14,8 @@
 static int open_remote(struct session *s)
 {
 	struct hyptrace_error err;
-	int code;
+	int code = cmd_connect(s->ctx) ?: cmd_get_remote(s->ctx, &s->remote);
 
-	code = cmd_connect(s->ctx);
-	if (!code)
-		code = cmd_get_remote(s->ctx, &s->remote);
 	if (code)
 		return code;
 	s->name = s->remote->name;
@@ -47,14 +44,10 @@ static int open_remote(struct session *s)
  */
 int session_open(struct session *s)
 {
-	int code;
-
-	if (s->path) {
-		cmd_make_printer(s->ctx);
-		return session_open_file(s);
-	}
-	code = child_prepare(&s->child);
-	return code ? code : open_remote(s);
+	if (!s->path)
+		return child_prepare(&s->child) ?: open_remote(s);
+	cmd_make_printer(s->ctx);
+	return session_open_file(s);
 }
 
 /* When the pager has ended, or after a signal, accept all events: the next one ends the session. */

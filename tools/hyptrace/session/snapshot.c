@@ -286,9 +286,7 @@ int session_run_snapshot(struct session *s)
 		gaps_begin(&s->gaps, s->ctx, s->name, &all_enabled, s->events, s->nr_events);
 		gaps_look_at_events(&s->gaps);
 	}
-	code = open_rings(s);
-	if (!code)
-		code = take_snapshots(s, &skip);
+	code = open_rings(s) ?: take_snapshots(s, &skip);
 	/* detach before printing: an observer keeps others from unloading or resizing */
 	for (i = 0; i < s->nr_rings; i++)
 		hyptrace_reader_close(s->rings[i].reader);

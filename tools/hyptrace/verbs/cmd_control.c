@@ -60,8 +60,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		settings->rate = value;
 		settings->changes |= HYPTRACE_SETTING_RATE;
 		return 0;
-	case ARGP_KEY_ARG:
-		return cmd_usage("unexpected argument \"%s\"", arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -101,8 +99,9 @@ static int request(struct hyptrace *h, const char *remote, int cpu, const void *
 static int cmd_control(struct context *ctx, int argc, char **argv)
 {
 	const char *verb = ctx->verb->name;
+	static const struct argp none;
 
-	cmd_no_arguments(ctx, argc, argv);
+	cmd_parse(ctx, &none, argc, argv, NULL);
 	return cmd_request(ctx, verb, HYPTRACE_CPU_ALL, request, verb);
 }
 

@@ -78,10 +78,7 @@ static int reset(struct hyptrace *h, const char *remote, int cpu, const void *ar
 
 static int cmd_count(struct context *ctx, int argc, char **argv)
 {
-	struct count count = {
-		.ctx = ctx,
-		.columns = { .all = stat_raw_columns, .nr = stat_nr_raw_columns },
-	};
+	struct count count = { .ctx = ctx, .columns = stat_raw_columns };
 	int code;
 
 	cmd_parse_more(ctx, &argp, argc, argv, &count, &cmd_columns_argp, &count.columns);

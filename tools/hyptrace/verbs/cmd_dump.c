@@ -19,7 +19,6 @@
 #include "session/session.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"
-#define NR_COLUMNS(all)	(sizeof(all) / sizeof((all)[0]))
 
 struct dump {
 	struct session		session;
@@ -87,14 +86,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct dump *d = state->input;
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (d->session.path)
-			return cmd_usage("unexpected argument \"%s\"", arg);
-		d->session.path = arg;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != ARGP_KEY_ARG || d->session.path)
+		return ARGP_ERR_UNKNOWN;
+	d->session.path = arg;
+	return 0;
 }
 
 #define DOC \
@@ -110,10 +105,8 @@ static const struct argp argp = {
 
 static void print_text(struct printer *p, const char *key, const char *text)
 {
-	if (text)
+	if (text || printer_is_json(p))
 		printer_str(p, key, text);
-	else if (printer_is_json(p))
-		printer_none(p, key);
 }
 
 static bool has_all(const struct hyptrace_file *f)
@@ -169,7 +162,7 @@ static void print_info(struct printer *p, const struct dump *d)
 
 static void print_pieces(struct printer *p, const struct hyptrace_file *f)
 {
-	const struct columns columns = { .all = piece_columns, .nr = NR_COLUMNS(piece_columns) };
+	const struct columns columns = COLUMNS(piece_columns);
 	const struct hyptrace_file_piece *const *pieces;
 	unsigned int nr, i;
 
@@ -182,7 +175,7 @@ static void print_pieces(struct printer *p, const struct hyptrace_file *f)
 
 static void print_cpus(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
-	const struct columns columns = { .all = cpu_columns, .nr = NR_COLUMNS(cpu_columns) };
+	const struct columns columns = COLUMNS(cpu_columns);
 	const struct hyptrace_file_cpu *const *cpus;
 	unsigned int nr, i;
 
@@ -207,7 +200,7 @@ static void print_cpus(struct printer *p, const char *key, const struct hyptrace
 
 static void print_events(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
-	const struct columns columns = { .all = event_columns, .nr = NR_COLUMNS(event_columns) };
+	const struct columns columns = COLUMNS(event_columns);
 	struct hyptrace_event *const *events;
 	unsigned int nr, i;
 

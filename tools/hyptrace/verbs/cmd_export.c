@@ -152,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (job->session.path)
-			return cmd_usage("unexpected argument \"%s\"", arg);
+			break;
 		job->session.path = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -366,8 +366,7 @@ static int run_format(struct job *job)
 		begin_format(job);
 	export_end_parts(&job->stream);
 	ended = job->format->end(x);
-	if (!code)
-		code = job->code ? job->code : ended;
+	code = code ?: job->code ?: ended;
 	return output->tar && !code ? export_tar_end(output) : code;
 }
 
@@ -412,9 +411,7 @@ static int export_host(struct job *job)
 	x.events = hyptrace_file_events(h->file, &x.nr_events);
 	x.formats = hyptrace_file_formats(h->file);
 	x.out = out;
-	code = job->format->host->begin(&x);
-	if (!code)
-		code = read_events(job, job->format->host, &x, h->file);
+	code = job->format->host->begin(&x) ?: read_events(job, job->format->host, &x, h->file);
 	job->format->host->end(&x);
 	if (!code && signals_stop)
 		code = cmd_fail("the export was interrupted");
@@ -483,21 +480,12 @@ static int export_to_output(struct job *job)
 static int export_session(struct job *job)
 {
 	struct session *s = &job->session;
-	int code = session_open(s);
+	int code = session_open(s) ?: prepare(job) ?: prepare_host(job) ?: session_choose(s);
 
-	if (!code)
-		code = prepare(job);
-	if (!code)
-		code = prepare_host(job);
-	if (!code)
-		code = session_choose(s);
 	if (!code && !s->file)
 		code = session_hold_chosen(s, NULL);
 	job->x.wanted = s->choice.wanted;
-	if (!code)
-		code = export_host(job);
-	if (!code)
-		code = export_to_output(job);
+	code = code ?: export_host(job) ?: export_to_output(job);
 	if (job->output.tar_fd >= 0)
 		close(job->output.tar_fd);
 	choice_free(&job->host.choice);

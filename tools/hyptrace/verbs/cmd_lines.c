@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if ((takes & SESSION_FILE) && p->session.path)
-			return cmd_usage("unexpected argument \"%s\"", arg);
+			break;
 		if (takes & SESSION_FILE)
 			p->session.path = arg;
 		else

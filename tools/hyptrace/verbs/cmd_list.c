@@ -119,8 +119,6 @@ static const struct column name_columns[] = {
 	{ "name", "NAME", COLUMN_OF(COLUMN_STRING, struct hyptrace_symbol, name), NULL },
 };
 
-#define NR_COLUMNS(columns)	(sizeof(columns) / sizeof((columns)[0]))
-
 struct list {
 	struct columns	columns;	/* of the events */
 	bool		verbose;
@@ -187,7 +185,7 @@ static void print_format(struct printer *p, const char *fmt)
 
 static void print_names(struct printer *p, const struct hyptrace_event *event)
 {
-	const struct columns columns = { .all = name_columns, .nr = NR_COLUMNS(name_columns) };
+	const struct columns columns = COLUMNS(name_columns);
 	unsigned int i, j, nr = 0;
 
 	for (i = 0; i < event->nr_fields; i++)
@@ -217,8 +215,8 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	static const char *const keys[] = {
 		"id", "enabled", "counted", "trigger", "after", "filter", "holder", "size",
 	};
-	const struct columns columns = { .all = field_columns, .nr = NR_COLUMNS(field_columns) };
-	const struct columns all = { .all = event_columns, .nr = NR_COLUMNS(event_columns) };
+	const struct columns columns = COLUMNS(field_columns);
+	const struct columns all = COLUMNS(event_columns);
 	unsigned int i;
 
 	printer_object(p, NULL);
@@ -322,9 +320,7 @@ static int list_remotes(struct context *ctx, const struct list *list,
 
 static int cmd_list(struct context *ctx, int argc, char **argv)
 {
-	struct list list = {
-		.columns = { .all = event_columns, .nr = NR_COLUMNS(event_columns) },
-	};
+	struct list list = { .columns = COLUMNS(event_columns) };
 	struct hyptrace_remote **remotes;
 	unsigned int nr;
 	int code;

@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (mark->has_value)
-			return cmd_usage("unexpected argument \"%s\"", arg);
+			break;
 		if (!parse_number(arg, UINT64_MAX, &mark->value))
 			return cmd_usage("bad number \"%s\": " RANGE_HINT, arg, UINT64_MAX);
 		mark->has_value = true;

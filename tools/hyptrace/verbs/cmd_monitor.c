@@ -76,8 +76,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_time(arg, &mon->nsec) || mon->nsec > INT64_MAX)
 			return cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h", arg);
 		return 0;
-	case ARGP_KEY_ARG:
-		return cmd_usage("unexpected argument \"%s\"", arg);
 	case ARGP_KEY_END:
 		if (mon->until_fired && mon->count)
 			return cmd_usage("--count and --until-fired exclude each other");

@@ -81,11 +81,10 @@ static int cmd_stat(struct context *ctx, int argc, char **argv)
 		},
 		.show = show, .sort = NR_STAT_COLUMNS, .keys = stat_keys,
 	};
-	const struct columns columns = { .all = stat_raw_columns, .nr = stat_nr_raw_columns };
 
 	session_parse(&stat.session, &argp, argc, argv, &stat);
 	if (stat.counters)
-		return cmd_connect(ctx) ?: stat_raw(ctx, &columns, stat.histogram);
+		return cmd_connect(ctx) ?: stat_raw(ctx, &stat_raw_columns, stat.histogram);
 	if (stat.csv)
 		ctx->p = printer_new(&ctx->out, PRINTER_CSV, false);
 	return stat_run(&stat);

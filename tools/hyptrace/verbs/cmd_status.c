@@ -282,13 +282,9 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 static int cmd_status(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.parser = cmd_parse_nothing,
 		.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
 	};
-	struct columns columns = {
-		.all = cpu_columns,
-		.nr = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
-	};
+	struct columns columns = COLUMNS(cpu_columns);
 	struct hyptrace_remote **remotes;
 	unsigned int nr, i;
 	int code;

@@ -14,7 +14,7 @@ static error_t parse_argument(struct who *who, char *arg)
 {
 	if (who->is_leaks || who->has_page) {
 		if (who->session.path || who->is_live)
-			return cmd_usage("unexpected argument \"%s\"", arg);
+			return ARGP_ERR_UNKNOWN;
 		who->is_live = !strcmp(arg, "live");
 		who->session.path = who->is_live ? NULL : arg;
 		return 0;

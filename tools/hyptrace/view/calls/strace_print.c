@@ -221,9 +221,7 @@ static void print_row(struct printer *p, const struct strace_sum *sum, uint64_t 
 
 void strace_summary_print(struct strace_summary *summary, struct printer *p)
 {
-	const struct columns columns = {
-		.all = all_columns, .nr = sizeof(all_columns) / sizeof(all_columns[0]),
-	};
+	const struct columns columns = COLUMNS(all_columns);
 	struct strace_sum all = { .total = summary->outer };
 	char number[STRACE_NUMBER_SIZE];
 	const struct strace_sum *sum;

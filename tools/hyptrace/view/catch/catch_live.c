@@ -357,10 +357,7 @@ int catch_live(struct catcher *c)
 	/* what EL2 needs for its counters is no event before the first one that is caught */
 	code = catch_begin_counting(c) ?: catch_begin_stream(c);
 	c->finder = catch_finder_new(c->nr_cpus, c->after);
-	if (!code)
-		code = arm(c);
-	if (!code)
-		code = child_start(&s->child);
+	code = code ?: arm(c) ?: child_start(&s->child);
 	if (!code) {
 		session_look(s);
 		if (!s->quiet)

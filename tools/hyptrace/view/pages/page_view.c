@@ -37,12 +37,11 @@ static const struct column columns[] = {
 	{ "call", NULL, ROW(STRING, change.call), NULL },
 };
 
-#define NR_COLUMNS	(sizeof(columns) / sizeof(columns[0]))
 #define NR_OF_LEAK	5
 
-static const struct columns of_leak = { .all = columns, .nr = NR_COLUMNS };
+static const struct columns of_leak = COLUMNS(columns);
 static const struct columns of_change = {
-	.all = columns + NR_OF_LEAK, .nr = NR_COLUMNS - NR_OF_LEAK,
+	.all = columns + NR_OF_LEAK, .nr = sizeof(columns) / sizeof(columns[0]) - NR_OF_LEAK,
 };
 
 void who_begin_rows(const struct who *who)

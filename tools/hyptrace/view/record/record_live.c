@@ -231,12 +231,9 @@ static int end(struct record *r, int code)
 static int begin(struct record *r)
 {
 	struct session *s = &r->session;
-	int code = EXIT_DONE;
+	int code = r->size ? set_size(r, r->size) : EXIT_DONE;
 
-	if (r->size) {
-		code = set_size(r, r->size);
-		r->is_sized = !code;
-	}
+	r->is_sized = r->size && !code;
 	if (!code && r->host.words.nr)
 		code = record_host_begin ? record_host_begin(r) :
 		       cmd_fail("cannot record the host: this hyptrace was built without libtracefs");

@@ -385,8 +385,7 @@ void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_c
 void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column column);
 
 /* stat_raw.c: the counters of EL2 as they are, as a table or with their histograms */
-extern const struct column stat_raw_columns[];
-extern const unsigned int stat_nr_raw_columns;
+extern const struct columns stat_raw_columns;
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram);
 
 /* stat_slow.c: the slowest samples of a row, with the events that they are made of */

@@ -135,7 +135,7 @@ static void print_histogram(struct printer *p, const struct stat_line *line)
 static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
 {
 	struct column all[NR_PRINTED];
-	const struct columns columns = { .all = all, .nr = NR_PRINTED };
+	const struct columns columns = COLUMNS(all);
 	char heading[STAT_NAME_SIZE + 16];
 	const struct stat_line *line;
 

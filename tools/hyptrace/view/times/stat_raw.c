@@ -11,7 +11,7 @@
 #include "session/select.h"
 #include "stat.h"
 
-const struct column stat_raw_columns[] = {
+static const struct column all_columns[] = {
 	COLUMN("event", "EVENT", 0),
 	COLUMN("field", "FIELD", COLUMN_JSON),
 	COLUMN("value", "VALUE", COLUMN_NUMBER | COLUMN_JSON),
@@ -24,7 +24,7 @@ const struct column stat_raw_columns[] = {
 	COLUMN("counted", "COUNTED", COLUMN_JSON),
 };
 
-const unsigned int stat_nr_raw_columns = sizeof(stat_raw_columns) / sizeof(stat_raw_columns[0]);
+const struct columns stat_raw_columns = COLUMNS(all_columns);
 
 /* The value that was counted is in text its name, or else the value itself. */
 static void print_key(struct printer *p, const struct hyptrace_event_counter *of)

@@ -222,10 +222,7 @@ static int run_live(struct stat *stat)
 		stat_cost_prepare(stat);
 	if (!code && stat_can_count(stat))
 		return stat_counters(stat);
-	if (!code)
-		code = hold(stat);
-	if (!code)
-		code = session_run(s);
+	code = code ?: hold(stat) ?: session_run(s);
 	if (code)
 		return code;
 	begin_counting(stat);
