@@ -99,7 +99,7 @@ test_tools_catch_read-cflags := $(tools-cflags)
 test_tools_catch_read-libs := \
 	$(patsubst %,-Wl$(comma)--wrap=%,clock_now poll hyptrace_stream_next catch_take catch_has_enough) \
 	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus hyptrace_file_write \
-	hyptrace_free_cpus ring_counts_of session_hold session_start $(addprefix hyptrace_stream_set_,bound tap))
+	hyptrace_free_cpus ring_counts_of session_hold session_start hyptrace_stream_options)
 test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)

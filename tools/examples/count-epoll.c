@@ -81,7 +81,8 @@ int main(int argc, char **argv)
 	if (h)
 		stream = hyptrace_stream_new(h, argc > 1 ? argv[1] : "hypervisor", &err);
 	if (stream) {
-		hyptrace_stream_set_filter(stream, is_of_host, hyptrace_stream_formats(stream));
+		hyptrace_stream_options(stream)->filter = is_of_host;
+		hyptrace_stream_options(stream)->filter_arg = hyptrace_stream_formats(stream);
 		ret = hyptrace_stream_start(stream, &err);
 	}
 	if (!ret)

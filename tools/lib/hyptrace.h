@@ -673,31 +673,50 @@ struct hyptrace_stream_counts {
 	uint64_t	lost_more;
 };
 
-/* Returns false for an event that is not to be delivered */
+/* Returns false for an event that is not to be delivered. Must not call functions of the stream. */
 typedef bool (*hyptrace_stream_filter_fn)(const struct hyptrace_stream_event *event, void *arg);
 
 /*
  * Gets the sub-buffers that were read from the ring of a CPU at once, before their events are
  * delivered. Returns 0, or a negative errno with the reason, which hyptrace_stream_next() returns.
+ * Must not call functions of the stream.
  */
 typedef int (*hyptrace_stream_tap_fn)(unsigned int cpu, const void *subbufs, size_t size,
 				      void *arg, struct hyptrace_error *err);
+
+/**
+ * struct hyptrace_stream_options - what a stream does, until it is started
+ * @bound:	each event is delivered so many nanoseconds after it happened at most: first 10 ms.
+ *		The rings report an event after 1 ms at best, so less than 2 ms cannot be kept.
+ * @limit:	end after so many events; 0, as at first, for no limit
+ * @no_start:	do not hold tracing on, and end when it is off and the rings are empty
+ * @filter:	decides which events are delivered; NULL for all
+ * @filter_arg:	its second argument
+ * @tap:	gets the sub-buffers as they were read, or NULL: all that the stream consumes, also
+ *		events that the filter refuses or that are discarded at the end, so that
+ *		hyptrace_file_write() makes a file of it
+ * @tap_arg:	its argument
+ */
+struct hyptrace_stream_options {
+	uint64_t			bound;
+	uint64_t			limit;
+	bool				no_start;
+	hyptrace_stream_filter_fn	filter;
+	void				*filter_arg;
+	hyptrace_stream_tap_fn		tap;
+	void				*tap_arg;
+};
 
 struct hyptrace_stream;
 
 struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remote,
 					    struct hyptrace_error *err);
 void hyptrace_stream_free(struct hyptrace_stream *s);
+struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *s);
 int hyptrace_stream_set_cpus(struct hyptrace_stream *s, const unsigned int *cpus,
 			     unsigned int nr, struct hyptrace_error *err);
 int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *names,
 			       unsigned int nr, struct hyptrace_error *err);
-void hyptrace_stream_set_bound(struct hyptrace_stream *s, uint64_t nsec);
-void hyptrace_stream_set_limit(struct hyptrace_stream *s, uint64_t events);
-void hyptrace_stream_set_start(struct hyptrace_stream *s, bool start);
-void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filter_fn filter,
-				void *arg);
-void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn tap, void *arg);
 int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err);
 int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
 			 struct hyptrace_error *err);

@@ -268,12 +268,9 @@ struct hyptrace_file_host {
 
 struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptrace *h,
 						  const char *remote, unsigned int flags,
-						  const char *command, struct hyptrace_error *err);
-struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct hyptrace *h,
-						       const char *remote, unsigned int flags,
-						       const char *command,
-						       const struct hyptrace_file_host *host,
-						       size_t size, struct hyptrace_error *err);
+						  const char *command,
+						  const struct hyptrace_file_host *host,
+						  size_t size, struct hyptrace_error *err);
 int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, int fd,
 			     struct hyptrace_error *err);
 int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,

@@ -121,7 +121,7 @@ static void limit(void **state)
 	/* the last choice counts */
 	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 2 }, 2, &err);
 	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
-	hyptrace_stream_set_limit(stream, 3);
+	hyptrace_stream_options(stream)->limit = 3;
 	counted(0, 0, 0, 0, false);
 	start();
 	assert_false(fake_device.rings[0].attached);
@@ -152,7 +152,7 @@ static void limit_in_a_run(void **state)
 	for (nr = 1; nr <= 5; nr++) {
 		hyptrace_stream_free(stream);
 		stream = hyptrace_stream_new(h, "test", &err);
-		hyptrace_stream_set_limit(stream, nr);
+		hyptrace_stream_options(stream)->limit = nr;
 		start();
 		fill(1, 1000, 5, 1);
 		for (i = 1; i <= nr; i++)
@@ -166,7 +166,7 @@ static void limit_in_a_run(void **state)
 static void limit_at_another_event(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_limit(stream, 2);
+	hyptrace_stream_options(stream)->limit = 2;
 	start();
 	fill(0, 1000, 3, 1);
 	fill(1, 1001, 1, 11);
@@ -180,7 +180,7 @@ static void limit_at_another_event(void **state)
 static void limit_before_loss(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_limit(stream, 2);
+	hyptrace_stream_options(stream)->limit = 2;
 	start();
 	fill(0, 1000, 1, 1);
 	fill(2, 1000, 1, 2);
@@ -197,7 +197,7 @@ static void read_sizes(void **state)
 	unsigned int limit;
 
 	(void)state;
-	hyptrace_stream_set_limit(stream, 1000000);
+	hyptrace_stream_options(stream)->limit = 1000000;
 	start();
 	assert_int_equal(next(), 0);
 	assert_int_equal(fake_device.rings[0].last_size, 64 << 10);
@@ -205,7 +205,7 @@ static void read_sizes(void **state)
 	hyptrace_stream_free(stream);
 	stream = hyptrace_stream_new(h, "test", &err);
 	/* 4 sub-buffers of 32 events on each of 3 CPUs */
-	hyptrace_stream_set_limit(stream, 4 * 32 * 3);
+	hyptrace_stream_options(stream)->limit = 4 * 32 * 3;
 	start();
 	assert_int_equal(next(), 0);
 	assert_int_equal(fake_device.rings[0].last_size, 4 * FAKE_SUBBUF);
@@ -215,7 +215,7 @@ static void read_sizes(void **state)
 		hyptrace_stream_free(stream);
 		fake_device.subbuf_size = 1 << 17;
 		stream = hyptrace_stream_new(h, "test", &err);
-		hyptrace_stream_set_limit(stream, limit);
+		hyptrace_stream_options(stream)->limit = limit;
 		start();
 		assert_int_equal(next(), 0);
 		assert_int_equal(fake_device.rings[0].last_size, 1 << 17);
@@ -233,8 +233,9 @@ static bool is_odd(const struct hyptrace_stream_event *of, void *arg)
 static void filter(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_filter(stream, is_odd, &counts);
-	hyptrace_stream_set_limit(stream, 4);
+	hyptrace_stream_options(stream)->filter = is_odd;
+	hyptrace_stream_options(stream)->filter_arg = &counts;
+	hyptrace_stream_options(stream)->limit = 4;
 	start();
 	fill(0, 1000, 3, 1);
 	fake_subbuf_lost(fill(0, 2000, 2, 4), 6);
@@ -301,7 +302,8 @@ static void taps(void **state)
 
 	(void)state;
 	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
-	hyptrace_stream_set_tap(stream, tap, &tapped);
+	hyptrace_stream_options(stream)->tap = tap;
+	hyptrace_stream_options(stream)->tap_arg = &tapped;
 	start();
 	fill(1, 1000, 2, 1);
 	fake_damage(fill(1, 2000, 1, 3));

@@ -117,7 +117,7 @@ static void holds(void **state)
 
 	renew();
 	hyptrace_stream_set_events(stream, both, 1, &err);
-	hyptrace_stream_set_start(stream, false);
+	hyptrace_stream_options(stream)->no_start = true;
 	assert_int_equal(try_start(), 0);
 	assert_int_equal(fake_device.hold_flags, 0);
 	assert_int_equal(fake_device.nr_held, 1);
@@ -134,7 +134,7 @@ static void holds(void **state)
 
 	/* nothing to hold */
 	renew();
-	hyptrace_stream_set_start(stream, false);
+	hyptrace_stream_options(stream)->no_start = true;
 	fake_device.nr_holds = 0;
 	assert_int_equal(try_start(), 0);
 	hyptrace_stream_close(stream);
@@ -221,7 +221,7 @@ static void asleep(void **state)
 static void not_started(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_start(stream, false);
+	hyptrace_stream_options(stream)->no_start = true;
 	assert_int_equal(try_start(), 0);
 	fill_one(0, 1000);
 	assert_int_equal(next(), 1);
@@ -242,7 +242,7 @@ static void not_all_asleep(void **state)
 	(void)state;
 	for (cpu = 0; cpu < FAKE_CPUS; cpu++) {
 		renew();
-		hyptrace_stream_set_start(stream, false);
+		hyptrace_stream_options(stream)->no_start = true;
 		assert_int_equal(try_start(), 0);
 		/* this ring was read before tracing was stopped, the others after it */
 		fake_device.tracing = false;
@@ -257,12 +257,12 @@ static void not_all_asleep(void **state)
 static void bounds(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_bound(stream, 0);
+	hyptrace_stream_options(stream)->bound = 0;
 	assert_int_equal(try_start(), 0);
 	fill_one(0, fake_device.now - 1);
 	assert_int_equal(next(), 1);
 	renew();
-	hyptrace_stream_set_bound(stream, 1000000);
+	hyptrace_stream_options(stream)->bound = 1000000;
 	assert_int_equal(try_start(), 0);
 	fill_one(0, fake_device.now - 1);
 	assert_int_equal(next(), 0);

@@ -53,9 +53,9 @@ int session_open_stream(struct session *s)
 	    hyptrace_stream_set_cpus(s->stream, list->ids, list->nr, &err))
 		return session_fail(s, &err);
 	if (s->takes & SESSION_FIRST)
-		hyptrace_stream_set_limit(s->stream, s->count);
-	hyptrace_stream_set_bound(s->stream, s->bound);
-	hyptrace_stream_set_start(s->stream, !s->no_start);
+		hyptrace_stream_options(s->stream)->limit = s->count;
+	hyptrace_stream_options(s->stream)->bound = s->bound;
+	hyptrace_stream_options(s->stream)->no_start = s->no_start;
 	return EXIT_DONE;
 }
 

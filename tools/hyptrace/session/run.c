@@ -64,10 +64,12 @@ int session_choose(struct session *s)
 
 	if (code || !choice_is_made(&s->choice))
 		return code;
-	if (s->file)
+	if (s->file) {
 		hyptrace_file_set_filter(s->file, accept_event, &s->choice);
-	else if (s->stream)
-		hyptrace_stream_set_filter(s->stream, choice_accept_event, &s->choice);
+	} else if (s->stream) {
+		hyptrace_stream_options(s->stream)->filter = choice_accept_event;
+		hyptrace_stream_options(s->stream)->filter_arg = &s->choice;
+	}
 	return EXIT_DONE;
 }
 

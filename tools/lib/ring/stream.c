@@ -14,7 +14,7 @@ static bool is_delivered(struct hyptrace_stream *s, struct stream_source *src)
 
 	if (rec->lost)
 		hyptrace_stream_count_lost(s, rec->lost);
-	if (!s->filter || s->filter(&src->event, s->filter_arg)) {
+	if (!s->options.filter || s->options.filter(&src->event, s->options.filter_arg)) {
 		s->left--;
 		return true;
 	}
@@ -105,8 +105,8 @@ static int deliver_run(struct hyptrace_stream *s, const struct hyptrace_stream_e
 		if (is_delivered(s, src)) {
 			*event = &src->event;
 			/* at the limit nothing more is decoded */
-			s->fast = s->filter || !s->left ? NULL : src;
-			s->finishing |= !s->left && s->limit;
+			s->fast = s->options.filter || !s->left ? NULL : src;
+			s->finishing |= !s->left && s->options.limit;
 			return 1;
 		}
 		ret = hyptrace_source_next(src, err);
@@ -136,7 +136,7 @@ static int deliver_rest(struct hyptrace_stream *s, const struct hyptrace_stream_
 	hyptrace_stream_begin_rest(s);
 	while (s->rest < s->nr_sources) {
 		src = &s->sources[s->rest++];
-		if (hyptrace_stream_count_rest(s, src) && (!s->limit || s->left)) {
+		if (hyptrace_stream_count_rest(s, src) && (!s->options.limit || s->left)) {
 			*event = &src->event;
 			return 1;
 		}
@@ -152,7 +152,7 @@ static int wait_for_events(struct hyptrace_stream *s)
 		s->finishing = true;
 		return 0;
 	}
-	if (!s->start && is_drained(s)) {
+	if (s->options.no_start && is_drained(s)) {
 		hyptrace_stream_end(s);
 		return 0;
 	}

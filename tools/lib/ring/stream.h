@@ -54,14 +54,7 @@ struct hyptrace_stream {
 	unsigned int			nr_cpus;
 	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of events */
 	unsigned int			nr_hold;
-	uint64_t			limit;	/* end after so many events; 0 for no limit */
-	uint64_t			bound;	/* ns that an event may be held back */
-	hyptrace_stream_filter_fn	filter;		/* may be NULL */
-	void				*filter_arg;
-	hyptrace_stream_tap_fn		tap;		/* may be NULL */
-	void				*tap_arg;
-	/* hold tracing on; else end when it is off and all is read */
-	bool				start;
+	struct hyptrace_stream_options	options;
 	struct hyptrace_merge		*merge;
 	struct stream_source		*sources;
 	unsigned int			nr_sources;

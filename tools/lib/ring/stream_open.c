@@ -24,7 +24,7 @@
  * @remote:	name of the remote
  * @err:	the reason if it fails; may be NULL
  *
- * Without settings it delivers the events of all CPUs that have a ring, in order within 10
+ * With its first options it delivers the events of all CPUs that have a ring, in order within 10
  * ms, until hyptrace_stream_end() is called, and holds tracing on.
  *
  * Return: the stream, for hyptrace_stream_free(), or NULL.
@@ -39,8 +39,7 @@ struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remo
 		return NULL;
 	}
 	s->h = h;
-	s->bound = BOUND_DEFAULT;
-	s->start = true;
+	s->options.bound = BOUND_DEFAULT;
 	s->epoll = -1;
 	s->timer = -1;
 	if (hyptrace_get_remote(h, remote, &s->remote, err) ||
@@ -76,6 +75,17 @@ void hyptrace_stream_free(struct hyptrace_stream *s)
 	hyptrace_free_events(s->events);
 	hyptrace_free_remote(s->remote);
 	free(s);
+}
+
+/**
+ * hyptrace_stream_options - get the options of a stream
+ * @s:		the stream, not started
+ *
+ * Return: the options, for the caller to change.
+ */
+struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *s)
+{
+	return &s->options;
 }
 
 /**
@@ -143,66 +153,6 @@ int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *nam
 	}
 	s->nr_hold = nr;
 	return 0;
-}
-
-/**
- * hyptrace_stream_set_bound - set how long an event may be held back to keep the order
- * @s:		the stream, not started
- * @nsec:	each event is delivered so many nanoseconds after it happened at most. The
- *		rings report an event after 1 ms at best, so less than 2 ms cannot be kept.
- */
-void hyptrace_stream_set_bound(struct hyptrace_stream *s, uint64_t nsec)
-{
-	s->bound = nsec;
-}
-
-/**
- * hyptrace_stream_set_limit - end the stream after a number of events
- * @s:		the stream, not started
- * @events:	the number; 0 for no limit
- */
-void hyptrace_stream_set_limit(struct hyptrace_stream *s, uint64_t events)
-{
-	s->limit = events;
-	s->left = events;
-}
-
-/**
- * hyptrace_stream_set_start - choose whether the stream holds tracing on
- * @s:		the stream, not started
- * @start:	false to end the stream when tracing is off and the rings are empty
- */
-void hyptrace_stream_set_start(struct hyptrace_stream *s, bool start)
-{
-	s->start = start;
-}
-
-/**
- * hyptrace_stream_set_filter - set a function that decides which events are delivered
- * @s:		the stream, not started
- * @filter:	the function; it must not call the stream's functions
- * @arg:	its second argument
- */
-void hyptrace_stream_set_filter(struct hyptrace_stream *s, hyptrace_stream_filter_fn filter,
-				void *arg)
-{
-	s->filter = filter;
-	s->filter_arg = arg;
-}
-
-/**
- * hyptrace_stream_set_tap - set a function that gets the sub-buffers as they were read
- * @s:		the stream, not started
- * @tap:	the function; it must not call the stream's functions
- * @arg:	its argument
- *
- * It gets all that the stream consumes, also events that the filter refuses or that are discarded
- * at the end: hyptrace_file_write() makes a file of it.
- */
-void hyptrace_stream_set_tap(struct hyptrace_stream *s, hyptrace_stream_tap_fn tap, void *arg)
-{
-	s->tap = tap;
-	s->tap_arg = arg;
 }
 
 /*
@@ -386,18 +336,20 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 		err = &own;
 	if (s->sources)
 		return hyptrace_error_set(err, EALREADY, "the stream was started already");
+	s->left = s->options.limit;
 	ret = open_sources(s, err);
 	if (!ret)
 		ret = read_counters(s, false, err);
 	if (ret)
 		return ret;
-	s->merge = hyptrace_merge_new(s->nr_sources, s->bound / HELD_PART);
+	s->merge = hyptrace_merge_new(s->nr_sources, s->options.bound / HELD_PART);
 	if (!s->merge)
 		return hyptrace_error_memory(err);
 	ret = hyptrace_stream_wait_open(s, err);
-	if (ret || (!s->start && !s->nr_hold))
+	if (ret || (s->options.no_start && !s->nr_hold))
 		return ret;
-	ret = hyptrace_reader_hold(s->sources[0].reader, s->hold, s->nr_hold, s->start, err);
+	ret = hyptrace_reader_hold(s->sources[0].reader, s->hold, s->nr_hold,
+				   !s->options.no_start, err);
 	s->holding = !ret;
 	return ret;
 }
@@ -514,7 +466,7 @@ void hyptrace_stream_counts(const struct hyptrace_stream *s,
 			    struct hyptrace_stream_counts *counts, size_t size)
 {
 	const struct hyptrace_stream_counts all = {
-		.delivered = s->limit - s->left,
+		.delivered = s->sources ? s->options.limit - s->left : 0,
 		.filtered = s->filtered,
 		.discarded = s->discarded,
 		.lost = s->lost,

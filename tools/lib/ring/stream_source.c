@@ -89,7 +89,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	}
 
 	src->event.cpu = cpu;
-	ret = hyptrace_reader_watermark(src->reader, latency(s->bound), 0, err);
+	ret = hyptrace_reader_watermark(src->reader, latency(s->options.bound), 0, err);
 	if (ret) {
 		blame(s, cpu, err);
 		goto fail;
@@ -140,7 +140,7 @@ static size_t read_size(const struct hyptrace_stream *s, const struct stream_sou
 	const size_t subbuf = src->reader->subbuf_size;
 	size_t size;
 
-	if (!s->limit)
+	if (!s->options.limit)
 		return src->size;
 	/* a sub-buffer holds at most subbuf / RECORD_MIN events */
 	size = s->left / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
@@ -185,8 +185,9 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 	src->draining = true;
 	src->len = n;
 	src->pos = 0;
-	errnum = s->tap ? s->tap(src->event.cpu, src->buf, n, s->tap_arg, err) : 0;
-	return errnum ? errnum : 1;
+	if (!s->options.tap)
+		return 1;
+	return s->options.tap(src->event.cpu, src->buf, n, s->options.tap_arg, err) ?: 1;
 }
 
 /*
@@ -260,7 +261,7 @@ void hyptrace_stream_wait_close(struct hyptrace_stream *s)
 static uint64_t wake_time(const struct hyptrace_stream *s)
 {
 	uint64_t due = hyptrace_merge_due(s->merge), now = hyptrace_stream_now();
-	uint64_t together = now + s->bound / TOGETHER_PART;
+	uint64_t together = now + s->options.bound / TOGETHER_PART;
 
 	return due < together ? together : due;
 }

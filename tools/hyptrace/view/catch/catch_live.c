@@ -350,7 +350,8 @@ int catch_live(struct catcher *c)
 	if (!l->listener)
 		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
 	if (c->path) {
-		c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line, &err);
+		c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line,
+					    NULL, 0, &err);
 		if (!c->w)
 			return cmd_fail("cannot write to %s: %s", c->path, err.text);
 	}

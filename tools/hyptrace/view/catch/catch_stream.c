@@ -86,8 +86,9 @@ int catch_begin_stream(struct catcher *c)
 	if (code)
 		return code;
 	c->progress.ahead = AHEAD_NSEC;
-	hyptrace_stream_set_bound(s->stream, BOUND);
-	hyptrace_stream_set_tap(s->stream, tap, c);
+	hyptrace_stream_options(s->stream)->bound = BOUND;
+	hyptrace_stream_options(s->stream)->tap = tap;
+	hyptrace_stream_options(s->stream)->tap_arg = c;
 	code = session_start(s);
 	/* nobody else reads the rings from now on */
 	if (!code)

@@ -63,10 +63,12 @@ int catch_choose(struct catcher *c)
 
 	if (code || !choice_is_made(&s->choice))
 		return code;
-	if (s->file)
+	if (s->file) {
 		hyptrace_file_set_filter(s->file, accept, c);
-	else
-		hyptrace_stream_set_filter(s->stream, accept, c);
+	} else {
+		hyptrace_stream_options(s->stream)->filter = accept;
+		hyptrace_stream_options(s->stream)->filter_arg = c;
+	}
 	return EXIT_DONE;
 }
 

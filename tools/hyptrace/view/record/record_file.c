@@ -56,9 +56,9 @@ int record_begin_file(struct record *r)
 	uint64_t size;
 
 	file->name = xasprintf(file->nr % 2 ? "%s.next" : "%s", r->path);
-	file->w = hyptrace_file_create_host(file->name, s->ctx->h, s->name,
-					    r->compress ? HYPTRACE_FILE_ZSTD : 0, s->command_line,
-					    r->host.words.nr ? &host : NULL, sizeof(host), &err);
+	file->w = hyptrace_file_create(file->name, s->ctx->h, s->name,
+				       r->compress ? HYPTRACE_FILE_ZSTD : 0, s->command_line,
+				       r->host.words.nr ? &host : NULL, sizeof(host), &err);
 	if (!file->w)
 		return cmd_fail("cannot record to %s: %s", r->path, err.text);
 	gaps_set_file(&s->gaps, file->w);

@@ -307,6 +307,9 @@ static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const c
  * @remote:	name of the remote whose events the file will have
  * @flags:	0 or HYPTRACE_FILE_ZSTD
  * @command:	the command line, for the file to tell; may be NULL
+ * @host:	the host's tracing, whose events the file has, too; what it points to must stay
+ *		valid until the file is finished. Or NULL
+ * @size:	sizeof(*@host)
  * @err:	the reason if it fails; may be NULL
  *
  * Until hyptrace_file_finish() the data is in files beside it, whose names begin with @path and
@@ -314,38 +317,17 @@ static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const c
  * @path is a pipe or a device, the file is written to it in the end, and the data is in the
  * folder for temporary files until then.
  *
+ * hyptrace_file_write(), hyptrace_file_set_counts() and hyptrace_file_unwritten() are for the
+ * host's events of a CPU if its number is given with HYPTRACE_FILE_OF_HOST.
+ *
  * Return: the writer, for hyptrace_file_finish() or hyptrace_file_abandon(), or NULL. The errno is
  * EEXIST if there are such files, EBUSY if another process is writing them.
  */
 struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptrace *h,
 						  const char *remote, unsigned int flags,
-						  const char *command, struct hyptrace_error *err)
-{
-	return hyptrace_file_create_host(path, h, remote, flags, command, NULL, 0, err);
-}
-
-/**
- * hyptrace_file_create_host - begin to write a trace file that has the host's events, too
- * @path:	its name; "-" for the standard output
- * @h:		the connection; only this function uses it
- * @remote:	name of the remote whose events the file will have
- * @flags:	0 or HYPTRACE_FILE_ZSTD
- * @command:	the command line, for the file to tell; may be NULL
- * @host:	the host's tracing; what it points to must stay valid until the file is finished. Or
- *		NULL
- * @size:	sizeof(*@host)
- * @err:	the reason if it fails; may be NULL
- *
- * hyptrace_file_write(), hyptrace_file_set_counts() and hyptrace_file_unwritten() are for the
- * host's events of a CPU if its number is given with HYPTRACE_FILE_OF_HOST.
- *
- * Return: as hyptrace_file_create().
- */
-struct hyptrace_file_writer *hyptrace_file_create_host(const char *path, struct hyptrace *h,
-						       const char *remote, unsigned int flags,
-						       const char *command,
-						       const struct hyptrace_file_host *host,
-						       size_t size, struct hyptrace_error *err)
+						  const char *command,
+						  const struct hyptrace_file_host *host,
+						  size_t size, struct hyptrace_error *err)
 {
 	struct hyptrace_file_meta meta = {};
 	struct hyptrace_file_host all = {};
