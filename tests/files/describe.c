@@ -88,11 +88,11 @@ static struct hyptrace_event *add_event(struct hyptrace_file_meta *meta, const c
 	event->size = size;
 	event->enabled = true;
 	event->print_fmt = must(strdup(print_fmt));
-	meta->events = must(reallocarray(meta->events, meta->nr_events + 2,
-					 sizeof(*meta->events)));
-	meta->events[meta->nr_events++] = event;
-	meta->events[meta->nr_events] = NULL;
-	event->id = meta->nr_events;
+	meta->info.events = must(reallocarray(meta->info.events, meta->info.nr_events + 2,
+					      sizeof(*meta->info.events)));
+	meta->info.events[meta->info.nr_events++] = event;
+	meta->info.events[meta->info.nr_events] = NULL;
+	event->id = meta->info.nr_events;
 	return event;
 }
 
@@ -150,9 +150,10 @@ static void add_call(struct hyptrace_file_meta *meta, unsigned int id, const cha
 		arg->name = must(strdup(args[i + 1]));
 		call->args[call->nr_args++] = arg;
 	}
-	meta->calls = must(reallocarray(meta->calls, meta->nr_calls + 2, sizeof(*meta->calls)));
-	meta->calls[meta->nr_calls++] = call;
-	meta->calls[meta->nr_calls] = NULL;
+	meta->info.calls = must(reallocarray(meta->info.calls, meta->info.nr_calls + 2,
+					     sizeof(*meta->info.calls)));
+	meta->info.calls[meta->info.nr_calls++] = call;
+	meta->info.calls[meta->info.nr_calls] = NULL;
 }
 
 /* Add all events and hypercalls. */

@@ -228,16 +228,16 @@ int __wrap_hyptrace_get_events(struct hyptrace *h, const char *name,
 	if (gone)
 		return no_remote(err);
 	describe_remote(&copy);
-	hyptrace_free_hypercalls(copy.calls);
-	for (i = 0; i < copy.nr_events; i++) {
-		copy.events[i]->enabled = number("FAKE_ENABLED", 1);
-		if (!strcmp(copy.events[i]->name, "hyp_enter") && has_come("FAKE_DISABLED"))
-			copy.events[i]->enabled = false;
-		if (!strcmp(copy.events[i]->name, "hyp_exit") && getenv("FAKE_FILTER"))
-			copy.events[i]->filter = strdup(getenv("FAKE_FILTER"));
+	hyptrace_free_hypercalls(copy.info.calls);
+	for (i = 0; i < copy.info.nr_events; i++) {
+		copy.info.events[i]->enabled = number("FAKE_ENABLED", 1);
+		if (!strcmp(copy.info.events[i]->name, "hyp_enter") && has_come("FAKE_DISABLED"))
+			copy.info.events[i]->enabled = false;
+		if (!strcmp(copy.info.events[i]->name, "hyp_exit") && getenv("FAKE_FILTER"))
+			copy.info.events[i]->filter = strdup(getenv("FAKE_FILTER"));
 	}
-	*events = copy.events;
-	*nr = copy.nr_events;
+	*events = copy.info.events;
+	*nr = copy.info.nr_events;
 	return 0;
 }
 
@@ -251,9 +251,9 @@ int __wrap_hyptrace_get_hypercalls(struct hyptrace *h, const char *name,
 	(void)name;
 	(void)err;
 	describe_remote(&copy);
-	hyptrace_free_events(copy.events);
-	*calls = copy.calls;
-	*nr = copy.nr_calls;
+	hyptrace_free_events(copy.info.events);
+	*calls = copy.info.calls;
+	*nr = copy.info.nr_calls;
 	return 0;
 }
 

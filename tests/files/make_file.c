@@ -103,13 +103,13 @@ static void describe(const struct options *o, struct hyptrace_file_meta *meta)
 	meta->info.begin = REAL_TIME;
 	meta->info.offset = REAL_TIME - BOOT_TIME;
 	meta->info.subbuf_size = RINGS_SUBBUF;
-	meta->cpus = calloc(o->cpus + 1, sizeof(*meta->cpus));
-	for (i = 0; meta->cpus && i < o->cpus; i++) {
-		meta->cpus[i] = calloc(1, sizeof(**meta->cpus));
-		if (!meta->cpus[i])
+	meta->info.cpus = calloc(o->cpus + 1, sizeof(*meta->info.cpus));
+	for (i = 0; meta->info.cpus && i < o->cpus; i++) {
+		meta->info.cpus[i] = calloc(1, sizeof(**meta->info.cpus));
+		if (!meta->info.cpus[i])
 			fail("out of memory");
-		meta->cpus[i]->id = i;
-		meta->nr_cpus++;
+		meta->info.cpus[i]->id = i;
+		meta->info.nr_cpus++;
 	}
 	describe_remote(meta);
 }

@@ -215,20 +215,21 @@ static void try_export(struct hyptrace_file *file, size_t size,
 	static struct out out;
 	struct export x = {
 		.info = hyptrace_file_info(file), .folder_fd = -1, .name = "out",
-		.formats = hyptrace_file_formats(file),
+		.formats = hyptrace_file_info(file)->formats,
 	};
 	struct export_stream stream = { .x = &x, .format = format };
-	unsigned int nr, i;
-	const struct hyptrace_file_cpu *const *cpus = hyptrace_file_cpus(file, &nr);
+	unsigned int i;
 	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
 
 	check(model, "there is no memory");
 	x.model = model;
-	for (i = 0; i < nr; i++)
-		if (cpus[i]->id >= x.nr_cpus)
-			x.nr_cpus = cpus[i]->id + 1;
-	x.events = hyptrace_file_events(file, &x.nr_events);
-	x.calls = hyptrace_file_hypercalls(file, &x.nr_calls);
+	for (i = 0; i < x.info->nr_cpus; i++)
+		if (x.info->cpus[i]->id >= x.nr_cpus)
+			x.nr_cpus = x.info->cpus[i]->id + 1;
+	x.events = x.info->events;
+	x.nr_events = x.info->nr_events;
+	x.calls = x.info->calls;
+	x.nr_calls = x.info->nr_calls;
 	if (!to_folder) {
 		out_init(&out, open("/dev/null", O_WRONLY | O_CLOEXEC));
 		x.out = &out;
@@ -262,7 +263,7 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 	const size_t nr_formats = __stop_export_formats - __start_export_formats;
 	const struct export_format *format;
 
-	read_all(file, size, print_event, hyptrace_file_formats(file));
+	read_all(file, size, print_event, hyptrace_file_info(file)->formats);
 	hyptrace_file_set_last(file, number % 8 + 1);
 	read_all(file, size, NULL, NULL);
 	hyptrace_file_set_last(file, 0);

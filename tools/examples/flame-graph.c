@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 
 	file = hyptrace_file_open(path, &err);
 	if (file)
-		model = hyptrace_model_new(hyptrace_file_formats(file), &err);
+		model = hyptrace_model_new(hyptrace_file_info(file)->formats, &err);
 	if (model)
 		nest = hyptrace_nest_new(model, HYPTRACE_VISIT_KINDS);
 	/* -EBADMSG: a part of the file is damaged, and the rest is still there */

@@ -39,7 +39,7 @@ static void add(struct total *total, const struct hyptrace_event *type,
 /* Read all events; return 0 or a negative errno. */
 static int read_events(const char *name, struct hyptrace_file *file, struct total *totals)
 {
-	struct hyptrace_formats *formats = hyptrace_file_formats(file);
+	struct hyptrace_formats *formats = hyptrace_file_info(file)->formats;
 	const struct hyptrace_stream_event *event;
 	const struct hyptrace_event *type;
 	struct hyptrace_error err;
@@ -62,17 +62,17 @@ static int read_events(const char *name, struct hyptrace_file *file, struct tota
 
 static void print(struct hyptrace_file *file, const struct total *totals)
 {
-	struct hyptrace_event *const *events;
+	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	struct hyptrace_file_counts counts;
-	unsigned int nr, i;
+	unsigned int i;
 
-	events = hyptrace_file_events(file, &nr);
-	for (i = 0; i < nr; i++) {
-		const struct total *total = &totals[(uint16_t)events[i]->id];
+	for (i = 0; i < info->nr_events; i++) {
+		const struct hyptrace_event *event = info->events[i];
+		const struct total *total = &totals[(uint16_t)event->id];
 
 		if (total->nr)
 			printf("%-20s %10" PRIu64 " events %14" PRIu64 " ns %10" PRIu64 " ns at most\n",
-			       events[i]->name, total->nr, total->sum, total->longest);
+			       event->name, total->nr, total->sum, total->longest);
 	}
 	hyptrace_file_counts(file, &counts, sizeof(counts));
 	printf("%" PRIu64 " events, %" PRIu64 "%s lost\n", counts.delivered, counts.lost,

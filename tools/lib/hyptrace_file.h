@@ -43,7 +43,19 @@ struct hyptrace_file_cpu {
 };
 
 /**
- * struct hyptrace_file_info - what a file says about itself
+ * struct hyptrace_file_piece - a part of a file
+ * @offset:	where it is
+ * @size:	its bytes
+ * @text:	what it is
+ */
+struct hyptrace_file_piece {
+	uint64_t	offset;
+	uint64_t	size;
+	char		*text;
+};
+
+/**
+ * struct hyptrace_file_info - what a file has, and says about itself; valid as long as it is open
  * @remote:	the remote's name; NULL if hyptrace has not recorded the file
  * @clock:	clock of the time stamps, such as "boot"; NULL if it is not known
  * @recorder:	name and version of the program that has recorded it; or NULL
@@ -58,6 +70,15 @@ struct hyptrace_file_cpu {
  * @is_complete: the recording was finished; false for the files that it leaves if it is killed
  * @notes:	sentences that say why events are missing although none was lost
  * @nr_notes:	number of @notes
+ * @cpus:	its CPUs, in the order of their numbers
+ * @nr_cpus:	number of @cpus
+ * @events:	the events that it describes
+ * @nr_events:	number of @events
+ * @calls:	the hypercalls that it describes
+ * @nr_calls:	number of @calls
+ * @formats:	formats of the events
+ * @pieces:	its parts, in their order; only those that reading needs are known
+ * @nr_pieces:	number of @pieces
  */
 struct hyptrace_file_info {
 	char		*remote;
@@ -74,6 +95,15 @@ struct hyptrace_file_info {
 	bool		is_complete;
 	char		**notes;
 	unsigned int	nr_notes;
+	struct hyptrace_file_cpu	**cpus;
+	unsigned int			nr_cpus;
+	struct hyptrace_event		**events;
+	unsigned int			nr_events;
+	struct hyptrace_hypercall	**calls;
+	unsigned int			nr_calls;
+	struct hyptrace_formats		*formats;
+	struct hyptrace_file_piece	**pieces;
+	unsigned int			nr_pieces;
 };
 
 /* file_read.c and file_next.c: read a file */
@@ -103,13 +133,6 @@ struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error
 struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hyptrace_error *err);
 void hyptrace_file_close(struct hyptrace_file *file);
 const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *file);
-const struct hyptrace_file_cpu *const *hyptrace_file_cpus(const struct hyptrace_file *file,
-							  unsigned int *nr);
-struct hyptrace_event *const *hyptrace_file_events(const struct hyptrace_file *file,
-						   unsigned int *nr);
-struct hyptrace_hypercall *const *hyptrace_file_hypercalls(const struct hyptrace_file *file,
-							   unsigned int *nr);
-struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file);
 
 int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
 			   struct hyptrace_error *err);
@@ -131,18 +154,6 @@ void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file
 void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, uint64_t *all);
 
 /* How a file is made */
-
-/**
- * struct hyptrace_file_piece - a part of a file
- * @offset:	where it is
- * @size:	its bytes
- * @text:	what it is
- */
-struct hyptrace_file_piece {
-	uint64_t	offset;
-	uint64_t	size;
-	char		*text;
-};
 
 /**
  * struct hyptrace_file_subbuf - a sub-buffer
@@ -168,8 +179,6 @@ struct hyptrace_file_subbuf {
 
 typedef void (*hyptrace_file_subbuf_fn)(const struct hyptrace_file_subbuf *subbuf, void *arg);
 
-const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptrace_file *file,
-							      unsigned int *nr);
 int hyptrace_file_walk(struct hyptrace_file *file, hyptrace_file_subbuf_fn fn, void *arg,
 		       struct hyptrace_error *err);
 

@@ -10,6 +10,7 @@
 
 #include <linux/hyptrace_record.h>
 
+#include "lib/internal.h"
 #include "file_image.h"
 
 /* Sub-buffers in a compressed chunk */
@@ -181,8 +182,9 @@ static void put_text(const struct image *image, FILE *f)
 	struct hyptrace_file_cpu cpus[IMAGE_CPUS] = {}, *list[IMAGE_CPUS];
 	struct hyptrace_file_meta meta = {
 		.info.remote = "test", .info.clock = "boot", .info.recorder = "hyptrace 0",
-		.info.begin = 1234, .info.offset = -5, .cpus = list, .nr_cpus = image->nr_cpus,
-		.events = events, .nr_events = 1, .complete = !image->incomplete,
+		.info.begin = 1234, .info.offset = -5, .info.cpus = list,
+		.info.nr_cpus = image->nr_cpus, .info.events = events, .info.nr_events = 1,
+		.complete = !image->incomplete,
 	};
 	unsigned int i;
 	size_t len;

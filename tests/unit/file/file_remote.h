@@ -77,15 +77,15 @@ static inline void describe(struct hyptrace_file_meta *meta)
 	meta->info.recorder = strdup("hyptrace 1");
 	meta->info.uname = strdup("Linux");
 	meta->info.subbuf_size = SUBBUF;
-	meta->events = (struct hyptrace_event **)new_list(new_event());
-	meta->nr_events = 1;
-	meta->cpus = calloc(CPUS + 1, sizeof(*meta->cpus));
+	meta->info.events = (struct hyptrace_event **)new_list(new_event());
+	meta->info.nr_events = 1;
+	meta->info.cpus = calloc(CPUS + 1, sizeof(*meta->info.cpus));
 	for (i = 0; i < CPUS; i++) {
-		meta->cpus[i] = calloc(1, sizeof(**meta->cpus));
+		meta->info.cpus[i] = calloc(1, sizeof(**meta->info.cpus));
 		/* in any order */
-		meta->cpus[i]->id = cpu_ids[CPUS - 1 - i];
+		meta->info.cpus[i]->id = cpu_ids[CPUS - 1 - i];
 	}
-	meta->nr_cpus = CPUS;
+	meta->info.nr_cpus = CPUS;
 }
 
 static inline struct hyptrace_file_writer *begin(const char *path, unsigned int flags)

@@ -104,13 +104,13 @@ static struct hyptrace_file_writer *begin_cpus(unsigned int nr, unsigned int fla
 	struct hyptrace_file_writer *w;
 	unsigned int i;
 
-	meta.cpus = calloc(nr + 1, sizeof(*meta.cpus));
+	meta.info.cpus = calloc(nr + 1, sizeof(*meta.info.cpus));
 	for (i = 0; i < nr; i++) {
-		meta.cpus[i] = calloc(1, sizeof(**meta.cpus));
-		meta.cpus[i]->id = i;
+		meta.info.cpus[i] = calloc(1, sizeof(**meta.info.cpus));
+		meta.info.cpus[i]->id = i;
 	}
-	meta.nr_cpus = nr;
-	meta.events = calloc(1, sizeof(*meta.events));
+	meta.info.nr_cpus = nr;
+	meta.info.events = calloc(1, sizeof(*meta.info.events));
 	w = hyptrace_file_writer_new(path, &meta, flags, NULL, &err);
 	if (!w)
 		fail_msg("%s", err.text);

@@ -78,7 +78,7 @@ static void read_all(struct hyptrace_file *file)
 	do {
 		ret = hyptrace_file_next(file, &event, &err);
 		if (ret == 1 && event->record.data)
-			print(hyptrace_file_formats(file), &event->record);
+			print(hyptrace_file_info(file)->formats, &event->record);
 		else if (ret < 0 && ret != -ENODATA)
 			assert_true(err.text[0]);
 		assert_in_range(++steps, 0, STEPS_MAX);

@@ -55,13 +55,11 @@ static void kinds(void **state)
 
 static void info(void **state)
 {
-	const struct hyptrace_file_cpu *const *cpus;
+	struct hyptrace_file_cpu *const *cpus;
 	const struct hyptrace_file_info *info;
 	struct hyptrace_event *const *events;
-	struct hyptrace_hypercall *const *calls;
 	struct hyptrace_file *file;
 	struct image image;
-	unsigned int nr;
 
 	(void)state;
 	image_init(&image, IMAGE_ZSTD, true, 4096, 2);
@@ -78,20 +76,18 @@ static void info(void **state)
 	assert_int_equal(info->version, 7);
 	assert_int_equal(info->big_endian, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	assert_true(info->is_complete);
-	cpus = hyptrace_file_cpus(file, &nr);
-	assert_int_equal(nr, 2);
+	cpus = info->cpus;
+	assert_int_equal(info->nr_cpus, 2);
 	assert_int_equal(cpus[1]->id, 1);
 	assert_true(cpus[1]->size && cpus[1]->offset > cpus[0]->offset);
 	assert_false(cpus[0]->has_counts);
-	events = hyptrace_file_events(file, &nr);
-	assert_int_equal(nr, 1);
+	events = info->events;
+	assert_int_equal(info->nr_events, 1);
 	assert_string_equal(events[0]->name, "selftest");
 	assert_string_equal(events[0]->remote, "test");
 	assert_string_equal(events[0]->fields[0]->name, "id");
-	calls = hyptrace_file_hypercalls(file, &nr);
-	assert_int_equal(nr, 0);
-	(void)calls;
-	assert_non_null(hyptrace_file_formats(file));
+	assert_int_equal(info->nr_calls, 0);
+	assert_non_null(hyptrace_file_info(file)->formats);
 	hyptrace_file_close(file);
 	image_free(&image);
 }
@@ -102,7 +98,7 @@ static void no_text(void **state)
 	struct hyptrace_event *const *events;
 	struct hyptrace_file *file;
 	struct image image;
-	unsigned int kind, nr;
+	unsigned int kind;
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
@@ -111,8 +107,8 @@ static void no_text(void **state)
 		fill(&image, 100, START);
 		file = open_image(&image);
 		assert_null(hyptrace_file_info(file)->remote);
-		events = hyptrace_file_events(file, &nr);
-		assert_int_equal(nr, 1);
+		events = hyptrace_file_info(file)->events;
+		assert_int_equal(hyptrace_file_info(file)->nr_events, 1);
 		assert_string_equal(events[0]->name, "selftest");
 		assert_string_equal(events[0]->remote, "hyptrace");
 		assert_int_equal(events[0]->size, 16);

@@ -59,9 +59,11 @@ int session_open_file(struct session *s)
 	s->clock = info->clock ? info->clock : "";
 	s->has_offset = info->offset;
 	s->offset = info->offset;
-	s->formats = hyptrace_file_formats(s->file);
-	s->events = hyptrace_file_events(s->file, &s->nr_events);
-	s->calls = hyptrace_file_hypercalls(s->file, &s->nr_calls);
+	s->formats = info->formats;
+	s->events = info->events;
+	s->nr_events = info->nr_events;
+	s->calls = info->calls;
+	s->nr_calls = info->nr_calls;
 	if ((s->ctx->have_cpus && !list->all &&
 	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
 	    set_times(s->file, &s->from, &s->to, &err))

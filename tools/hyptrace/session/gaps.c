@@ -218,13 +218,12 @@ void gaps_end(struct gaps *gaps)
 /* Count the events of a file that filters at EL2 have not accepted. */
 uint64_t gaps_count_filtered(const struct hyptrace_file *file)
 {
-	const struct hyptrace_file_cpu *const *cpus;
+	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	uint64_t filtered = 0;
-	unsigned int nr, i;
+	unsigned int i;
 
-	cpus = hyptrace_file_cpus(file, &nr);
-	for (i = 0; i < nr; i++)
-		filtered += cpus[i]->filtered;
+	for (i = 0; i < info->nr_cpus; i++)
+		filtered += info->cpus[i]->filtered;
 	return filtered;
 }
 

@@ -15,12 +15,11 @@
 /* Does a word name an event of the file? */
 static bool is_known(const struct hyptrace_file *file, const char *word)
 {
+	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	struct event_choice choice = {};
-	unsigned int nr;
-	struct hyptrace_event *const *events = hyptrace_file_events(file, &nr);
 	bool known;
 
-	select_events(events, nr, &word, 1, &choice);
+	select_events(info->events, info->nr_events, &word, 1, &choice);
 	known = !choice.nr_unknown;
 	event_choice_free(&choice);
 	return known;
@@ -49,13 +48,12 @@ static void share_words(struct host_events *h, struct choice *choice,
 
 static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 {
-	unsigned int nr;
-	struct hyptrace_event *const *events = hyptrace_file_events(file, &nr);
+	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	struct hyptrace_error err;
 	struct hyptrace_filters *filters;
 	size_t at;
 
-	filters = hyptrace_filters_new(events, nr, NULL, text, &at, &err);
+	filters = hyptrace_filters_new(info->events, info->nr_events, NULL, text, &at, &err);
 	hyptrace_filters_free(filters);
 	return filters;
 }
@@ -88,12 +86,9 @@ int host_events_open(struct host_events *h, struct hyptrace_file *file, const ch
 /* Find out which events are chosen; their CPUs and times are those of the file. */
 int host_events_choose(struct host_events *h, const char *verb)
 {
-	struct hyptrace_event *const *events;
-	unsigned int nr;
-	int code;
+	const struct hyptrace_file_info *info = hyptrace_file_info(h->file);
+	int code = choice_make(&h->choice, verb, info->events, info->nr_events, info->formats);
 
-	events = hyptrace_file_events(h->file, &nr);
-	code = choice_make(&h->choice, verb, events, nr, hyptrace_file_formats(h->file));
 	if (!code && choice_is_made(&h->choice))
 		hyptrace_file_set_filter(h->file, choice_accept_event, &h->choice);
 	return code;

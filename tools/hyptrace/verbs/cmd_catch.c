@@ -103,13 +103,12 @@ static void take(struct session *s, const struct hyptrace_stream_event *events, 
 static int find_in_file(struct catcher *c)
 {
 	struct session *s = &c->session;
-	const struct hyptrace_file_cpu *const *cpus;
-	unsigned int nr, i;
+	const struct hyptrace_file_info *info = hyptrace_file_info(s->file);
+	unsigned int i;
 	int code;
 
-	cpus = hyptrace_file_cpus(s->file, &nr);
-	for (i = 0; i < nr; i++)
-		catch_add_cpu(c, &(struct catch_cpu){ .id = cpus[i]->id });
+	for (i = 0; i < info->nr_cpus; i++)
+		catch_add_cpu(c, &(struct catch_cpu){ .id = info->cpus[i]->id });
 	c->finder = catch_finder_new(c->nr_cpus, c->after);
 	c->is_armed = true;
 	code = session_run(s);

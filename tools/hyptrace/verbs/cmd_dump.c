@@ -109,15 +109,13 @@ static void print_text(struct printer *p, const char *key, const char *text)
 		printer_str(p, key, text);
 }
 
-static bool has_all(const struct hyptrace_file *f)
+static bool has_all(const struct hyptrace_file_info *info)
 {
-	const struct hyptrace_file_cpu *const *cpus;
-	unsigned int nr, i;
+	unsigned int i;
 
-	cpus = hyptrace_file_cpus(f, &nr);
-	for (i = 0; i < nr && !cpus[i]->missing; i++)
+	for (i = 0; i < info->nr_cpus && !info->cpus[i]->missing; i++)
 		;
-	return i == nr;
+	return i == info->nr_cpus;
 }
 
 static void print_info(struct printer *p, const struct dump *d)
@@ -132,8 +130,8 @@ static void print_info(struct printer *p, const struct dump *d)
 	print_text(p, "compression", info->compression);
 	printer_str(p, "byte_order", info->big_endian ? "big-endian" : "little-endian");
 	printer_uint(p, "subbuf_size", info->subbuf_size);
-	printer_bool(p, "complete", info->is_complete && has_all(d->session.file) &&
-		     (!d->host || has_all(d->host)));
+	printer_bool(p, "complete", info->is_complete && has_all(info) &&
+		     (!d->host || has_all(hyptrace_file_info(d->host))));
 	print_text(p, "remote", info->remote);
 	print_text(p, "clock", info->clock);
 	if (printer_is_json(p)) {
@@ -163,26 +161,24 @@ static void print_info(struct printer *p, const struct dump *d)
 static void print_pieces(struct printer *p, const struct hyptrace_file *f)
 {
 	const struct columns columns = COLUMNS(piece_columns);
-	const struct hyptrace_file_piece *const *pieces;
-	unsigned int nr, i;
+	const struct hyptrace_file_info *info = hyptrace_file_info(f);
+	unsigned int i;
 
-	pieces = hyptrace_file_pieces(f, &nr);
 	printer_table(p, "parts", &columns);
-	for (i = 0; i < nr; i++)
-		columns_print(&columns, p, pieces[i]);
+	for (i = 0; i < info->nr_pieces; i++)
+		columns_print(&columns, p, info->pieces[i]);
 	printer_end(p);
 }
 
 static void print_cpus(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
 	const struct columns columns = COLUMNS(cpu_columns);
-	const struct hyptrace_file_cpu *const *cpus;
-	unsigned int nr, i;
+	const struct hyptrace_file_info *info = hyptrace_file_info(f);
+	unsigned int i;
 
-	cpus = hyptrace_file_cpus(f, &nr);
 	printer_table(p, key, &columns);
-	for (i = 0; i < nr; i++) {
-		const struct hyptrace_file_cpu *cpu = cpus[i];
+	for (i = 0; i < info->nr_cpus; i++) {
+		const struct hyptrace_file_cpu *cpu = info->cpus[i];
 
 		printer_row(p);
 		printer_uint(p, "cpu", cpu->id);
@@ -201,13 +197,12 @@ static void print_cpus(struct printer *p, const char *key, const struct hyptrace
 static void print_events(struct printer *p, const char *key, const struct hyptrace_file *f)
 {
 	const struct columns columns = COLUMNS(event_columns);
-	struct hyptrace_event *const *events;
-	unsigned int nr, i;
+	const struct hyptrace_file_info *info = hyptrace_file_info(f);
+	unsigned int i;
 
-	events = hyptrace_file_events(f, &nr);
 	printer_table(p, key, &columns);
-	for (i = 0; i < nr; i++)
-		columns_print(&columns, p, events[i]);
+	for (i = 0; i < info->nr_events; i++)
+		columns_print(&columns, p, info->events[i]);
 	printer_end(p);
 }
 

@@ -197,17 +197,13 @@ static const struct argp argp = {
 static int count_cpus(struct job *job)
 {
 	struct session *s = &job->session;
-	const struct hyptrace_file_cpu *const *of_file = NULL;
+	const struct hyptrace_file_info *info = s->file ? hyptrace_file_info(s->file) : NULL;
 	struct hyptrace_cpu **of_remote = NULL;
-	unsigned int nr, i;
-	int code = EXIT_DONE;
+	unsigned int nr = info ? info->nr_cpus : 0, i;
+	int code = info ? EXIT_DONE : cmd_get_cpus(s->ctx, s->name, &of_remote, &nr);
 
-	if (s->file)
-		of_file = hyptrace_file_cpus(s->file, &nr);
-	else
-		code = cmd_get_cpus(s->ctx, s->name, &of_remote, &nr);
 	for (i = 0; !code && i < nr; i++) {
-		const unsigned int id = of_file ? of_file[i]->id : of_remote[i]->id;
+		const unsigned int id = info ? info->cpus[i]->id : of_remote[i]->id;
 
 		if (id >= job->x.nr_cpus)
 			job->x.nr_cpus = id + 1;
@@ -394,6 +390,7 @@ static void note_host(const struct job *job)
 static int export_host(struct job *job)
 {
 	struct host_events *h = &job->host;
+	const struct hyptrace_file_info *info;
 	struct out *out;
 	struct export x;
 	int code;
@@ -408,8 +405,10 @@ static int export_host(struct job *job)
 	job->output.tar_fd = export_open_unnamed();
 	out_init(out, job->output.tar_fd);
 	x = job->x;
-	x.events = hyptrace_file_events(h->file, &x.nr_events);
-	x.formats = hyptrace_file_formats(h->file);
+	info = hyptrace_file_info(h->file);
+	x.events = info->events;
+	x.nr_events = info->nr_events;
+	x.formats = info->formats;
 	x.out = out;
 	code = job->format->host->begin(&x) ?: read_events(job, job->format->host, &x, h->file);
 	job->format->host->end(&x);

@@ -232,7 +232,7 @@ static int begin_host(struct printing *p)
 		p->host_lines.is_host = true;
 		p->lines.host = &p->host_lines;
 		if (lines_begin(&p->host_lines, s->ctx, hyptrace_file_info(h->file)->clock,
-				hyptrace_file_formats(h->file), &err))
+				hyptrace_file_info(h->file)->formats, &err))
 			return session_fail(s, &err);
 		code = host_events_choose(h, s->ctx->verb->name);
 	}

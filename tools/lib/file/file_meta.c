@@ -138,14 +138,14 @@ static void put_meta(FILE *f, const struct hyptrace_file_meta *meta)
 	put_info(f, &meta->info);
 	fprintf(f, "complete %d\n", meta->complete ? 1 : meta->placed ? 2 : 0);
 	put_notes(f, &meta->info);
-	for (i = 0; i < meta->nr_cpus; i++)
-		put_cpu(f, "cpu", meta->cpus[i]);
+	for (i = 0; i < meta->info.nr_cpus; i++)
+		put_cpu(f, "cpu", meta->info.cpus[i]);
 	for (i = 0; i < meta->nr_host_cpus; i++)
 		put_cpu(f, "host-cpu", meta->host_cpus[i]);
-	for (i = 0; i < meta->nr_events; i++)
-		put_event(f, meta->events[i]);
-	for (i = 0; i < meta->nr_calls; i++)
-		put_call(f, meta->calls[i]);
+	for (i = 0; i < meta->info.nr_events; i++)
+		put_event(f, meta->info.events[i]);
+	for (i = 0; i < meta->info.nr_calls; i++)
+		put_call(f, meta->info.calls[i]);
 	fputs("end\n", f);
 }
 
@@ -178,13 +178,13 @@ void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 	for (i = 0; i < meta->info.nr_notes; i++)
 		free(meta->info.notes[i]);
 	free(meta->info.notes);
-	for (i = 0; i < meta->nr_cpus; i++)
-		free(meta->cpus[i]);
-	free(meta->cpus);
+	for (i = 0; i < meta->info.nr_cpus; i++)
+		free(meta->info.cpus[i]);
+	free(meta->info.cpus);
 	for (i = 0; i < meta->nr_host_cpus; i++)
 		free(meta->host_cpus[i]);
 	free(meta->host_cpus);
-	hyptrace_free_events(meta->events);
-	hyptrace_free_hypercalls(meta->calls);
+	hyptrace_free_events(meta->info.events);
+	hyptrace_free_hypercalls(meta->info.calls);
 	memset(meta, 0, sizeof(*meta));
 }

@@ -37,13 +37,7 @@ enum file_option {
 
 /* What a file says */
 struct hyptrace_file_meta {
-	struct hyptrace_file_info	info;
-	struct hyptrace_file_cpu	**cpus;		/* the text has only their counts */
-	unsigned int			nr_cpus;
-	struct hyptrace_event		**events;
-	unsigned int			nr_events;
-	struct hyptrace_hypercall	**calls;
-	unsigned int			nr_calls;
+	struct hyptrace_file_info	info;		/* of CPUs, the text has only the counts */
 	struct hyptrace_file_cpu	**host_cpus;	/* whose host events the file has, too */
 	unsigned int			nr_host_cpus;
 	/* the recording has ended, and all data is in the file */

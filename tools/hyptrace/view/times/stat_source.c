@@ -251,15 +251,14 @@ static int run_file(struct stat *stat)
 {
 	struct session *s = &stat->session;
 	const struct cpu_list *list = &s->ctx->cpus;
-	const struct hyptrace_file_cpu *const *cpus;
-	unsigned int nr, i;
+	const struct hyptrace_file_info *info = hyptrace_file_info(s->file);
+	unsigned int i;
 	int code;
 
 	stat->has_clock = true;
-	cpus = hyptrace_file_cpus(s->file, &nr);
-	for (i = 0; i < nr; i++)
-		if (!s->ctx->have_cpus || cpu_list_has(list, cpus[i]->id))
-			stat_add_cpu(stat, cpus[i]->id);
+	for (i = 0; i < info->nr_cpus; i++)
+		if (!s->ctx->have_cpus || cpu_list_has(list, info->cpus[i]->id))
+			stat_add_cpu(stat, info->cpus[i]->id);
 	if (!stat->interval)
 		s->file_flags = stat->by == STAT_BY_EXIT ? HYPTRACE_FILE_ALONE :
 							   HYPTRACE_FILE_BY_CPU;

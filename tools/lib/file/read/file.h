@@ -201,10 +201,7 @@ struct hyptrace_file {
 	/* where the headers end, of version 6, or the description */
 	uint64_t			header_end;
 	struct file_section		sections[NR_FILE_SECTIONS];	/* where the formats are */
-	struct hyptrace_file_piece	**pieces;
-	unsigned int			nr_pieces;
-	struct hyptrace_formats		*formats;
-	/* libtraceevent's state, if the file has no description; owned by formats */
+	/* libtraceevent's state, if the file has no description; owned by the formats */
 	struct tep_handle		*tep;
 };
 

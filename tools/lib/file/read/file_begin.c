@@ -225,7 +225,7 @@ void hyptrace_file_end(struct hyptrace_file *f)
 static bool is_read(const struct hyptrace_file *f, const struct hyptrace_file *side,
 		    unsigned int index)
 {
-	const struct hyptrace_file_cpu *cpu = side->meta.cpus[index];
+	const struct hyptrace_file_cpu *cpu = side->meta.info.cpus[index];
 	const struct file_data *data = &side->data[index];
 
 	/* other threads read the CPUs that are not chosen */
@@ -266,7 +266,7 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 	int ret = 0;
 
 	for (side = 0; side < 2; side++)
-		for (i = 0; sides[side] && i < sides[side]->meta.nr_cpus; i++)
+		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus; i++)
 			nr += is_read(f, sides[side], i);
 	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
 	if (!f->sources)
@@ -277,7 +277,7 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 		if (!room)
 			return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
 						  nr);
-		for (i = 0; sides[side] && i < sides[side]->meta.nr_cpus && !ret; i++)
+		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus && !ret; i++)
 			if (is_read(f, sides[side], i))
 				ret = hyptrace_file_source_open(sides[side],
 								&f->sources[f->nr_sources++], i,

@@ -196,9 +196,9 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 	struct hyptrace_file_piece *piece;
 	va_list ap;
 
-	if (!f->pieces)
-		f->pieces = malloc(FILE_PIECES_MAX * sizeof(*f->pieces));
-	if (!f->pieces || f->nr_pieces == FILE_PIECES_MAX)
+	if (!f->meta.info.pieces)
+		f->meta.info.pieces = malloc(FILE_PIECES_MAX * sizeof(*f->meta.info.pieces));
+	if (!f->meta.info.pieces || f->meta.info.nr_pieces == FILE_PIECES_MAX)
 		return;
 	piece = malloc(sizeof(*piece));
 	if (!piece)
@@ -207,7 +207,7 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 	piece->size = size;
 	va_start(ap, fmt);
 	if (vasprintf(&piece->text, fmt, ap) >= 0)
-		f->pieces[f->nr_pieces++] = piece;
+		f->meta.info.pieces[f->meta.info.nr_pieces++] = piece;
 	else
 		free(piece);
 	va_end(ap);

@@ -112,11 +112,11 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 	unsigned int i, at = 0;
 	int ret = 0;
 
-	f->data = calloc(f->meta.nr_cpus ? f->meta.nr_cpus : 1, sizeof(*f->data));
+	f->data = calloc(f->meta.info.nr_cpus ? f->meta.info.nr_cpus : 1, sizeof(*f->data));
 	if (!f->data)
 		return hyptrace_error_memory(err);
-	for (i = 0; i < f->meta.nr_cpus && !ret; i++) {
-		struct hyptrace_file_cpu *cpu = f->meta.cpus[i];
+	for (i = 0; i < f->meta.info.nr_cpus && !ret; i++) {
+		struct hyptrace_file_cpu *cpu = f->meta.info.cpus[i];
 		struct file_data *data = &f->data[i];
 		const bool is_first = !i && !f->is_host;
 		const struct file_place *place;
@@ -236,7 +236,7 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 static void remember(const struct hyptrace_file *f, struct file_data *data,
 		     const struct file_chunk *chunk)
 {
-	unsigned int max = CHUNKS_MAX / f->meta.nr_cpus;
+	unsigned int max = CHUNKS_MAX / f->meta.info.nr_cpus;
 
 	if (max < CHUNKS_MIN)
 		max = CHUNKS_MIN;

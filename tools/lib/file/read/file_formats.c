@@ -316,7 +316,7 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 
 	if (!event)
 		return false;
-	meta->events[meta->nr_events++] = event;
+	meta->info.events[meta->info.nr_events++] = event;
 	snprintf(event->remote, sizeof(event->remote), "%s", from->system ? from->system : "");
 	snprintf(event->name, sizeof(event->name), "%s", from->name);
 	event->id = from->id;
@@ -335,8 +335,8 @@ static bool add_events(struct hyptrace_file *f)
 	struct hyptrace_file_meta *meta = &f->meta;
 	int nr = tep_get_events_count(f->tep), i;
 
-	meta->events = calloc(nr + 1, sizeof(*meta->events));
-	if (!meta->events)
+	meta->info.events = calloc(nr + 1, sizeof(*meta->info.events));
+	if (!meta->info.events)
 		return false;
 	for (i = 0; i < nr; i++)
 		if (!add_event(meta, tep_get_event(f->tep, i)))
@@ -370,6 +370,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 		tep_free(tep);
 		return ret;
 	}
-	f->formats = hyptrace_formats_new_foreign(tep, f->meta.events, f->meta.nr_events, err);
-	return f->formats ? 0 : -ENOMEM;
+	f->meta.info.formats = hyptrace_formats_new_foreign(tep, f->meta.info.events,
+							    f->meta.info.nr_events, err);
+	return f->meta.info.formats ? 0 : -ENOMEM;
 }

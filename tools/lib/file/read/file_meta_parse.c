@@ -255,7 +255,8 @@ static int get_cpu(struct parser *p, struct hyptrace_file_cpu ***cpus, unsigned 
 static int get_event(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
-	struct hyptrace_event *event = append(p, &meta->events, &meta->nr_events, sizeof(*event));
+	struct hyptrace_event *event = append(p, &meta->info.events, &meta->info.nr_events,
+					      sizeof(*event));
 	int ret;
 
 	if (!event)
@@ -278,7 +279,8 @@ static int get_event(struct parser *p)
 static int get_field(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
-	struct hyptrace_event *event = meta->nr_events ? meta->events[meta->nr_events - 1] : NULL;
+	const unsigned int nr = meta->info.nr_events;
+	struct hyptrace_event *event = nr ? meta->info.events[nr - 1] : NULL;
 	struct hyptrace_field *field;
 	int ret;
 
@@ -302,7 +304,8 @@ static int get_field(struct parser *p)
 static int get_symbol(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
-	struct hyptrace_event *event = meta->nr_events ? meta->events[meta->nr_events - 1] : NULL;
+	const unsigned int nr = meta->info.nr_events;
+	struct hyptrace_event *event = nr ? meta->info.events[nr - 1] : NULL;
 	struct hyptrace_field *field;
 	struct hyptrace_symbol *symbol;
 
@@ -318,7 +321,8 @@ static int get_symbol(struct parser *p)
 static int get_hypercall(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
-	struct hyptrace_hypercall *call = append(p, &meta->calls, &meta->nr_calls, sizeof(*call));
+	struct hyptrace_hypercall *call = append(p, &meta->info.calls, &meta->info.nr_calls,
+						 sizeof(*call));
 	int ret;
 
 	if (!call)
@@ -333,7 +337,8 @@ static int get_hypercall(struct parser *p)
 static int get_arg(struct parser *p)
 {
 	struct hyptrace_file_meta *meta = p->meta;
-	struct hyptrace_hypercall *call = meta->nr_calls ? meta->calls[meta->nr_calls - 1] : NULL;
+	const unsigned int nr = meta->info.nr_calls;
+	struct hyptrace_hypercall *call = nr ? meta->info.calls[nr - 1] : NULL;
 	struct hyptrace_hypercall_arg *arg;
 
 	if (!call)
@@ -381,7 +386,7 @@ static int get_line(struct parser *p)
 	if (is_keyword(p, "arg"))
 		return get_arg(p);
 	if (is_keyword(p, "cpu"))
-		return get_cpu(p, &meta->cpus, &meta->nr_cpus);
+		return get_cpu(p, &meta->info.cpus, &meta->info.nr_cpus);
 	if (is_keyword(p, "host-cpu"))
 		return get_cpu(p, &meta->host_cpus, &meta->nr_host_cpus);
 	if (is_keyword(p, "remote"))
@@ -413,9 +418,9 @@ static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_e
 {
 	unsigned int i;
 
-	for (i = 0; i < meta->nr_events; i++) {
-		char *text = hyptrace_format_file(meta->events[i], NULL);
-		char *fmt = meta->events[i]->print_fmt;
+	for (i = 0; i < meta->info.nr_events; i++) {
+		char *text = hyptrace_format_file(meta->info.events[i], NULL);
+		char *fmt = meta->info.events[i]->print_fmt;
 		enum format_check check;
 
 		if (!text)
@@ -426,7 +431,7 @@ static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_e
 			strcpy(fmt, *fmt ? NO_FORMAT : "");
 		if (check == FORMAT_BAD)
 			return hyptrace_error_set(err, EBADMSG, "its description: the event %s is not valid",
-						  meta->events[i]->name);
+						  meta->info.events[i]->name);
 	}
 	return 0;
 }

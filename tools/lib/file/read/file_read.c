@@ -21,19 +21,19 @@ void hyptrace_file_close(struct hyptrace_file *file)
 	if (!file)
 		return;
 	hyptrace_file_end(file);
-	hyptrace_formats_free(file->formats);
-	for (i = 0; file->data && i < file->meta.nr_cpus; i++) {
+	hyptrace_formats_free(file->meta.info.formats);
+	for (i = 0; file->data && i < file->meta.info.nr_cpus; i++) {
 		if (file->data[i].own_fd)
 			close(file->data[i].fd);
 		free(file->data[i].chunks);
 	}
 	free(file->data);
 	hyptrace_file_close(file->host);
-	for (i = 0; i < file->nr_pieces; i++) {
-		free(file->pieces[i]->text);
-		free(file->pieces[i]);
+	for (i = 0; i < file->meta.info.nr_pieces; i++) {
+		free(file->meta.info.pieces[i]->text);
+		free(file->meta.info.pieces[i]);
 	}
-	free(file->pieces);
+	free(file->meta.info.pieces);
 	free(file->places);
 	free(file->packed);
 	free(file->chunk);
@@ -55,16 +55,16 @@ static int add_cpus(struct hyptrace_file *f, struct hyptrace_error *err)
 	if (f->is_ours || f->is_host)
 		return 0;
 	meta->complete = true;
-	meta->cpus = calloc(f->nr_places + 1, sizeof(*meta->cpus));
-	if (!meta->cpus)
+	meta->info.cpus = calloc(f->nr_places + 1, sizeof(*meta->info.cpus));
+	if (!meta->info.cpus)
 		return hyptrace_error_memory(err);
-	for (; meta->nr_cpus < f->nr_places; meta->nr_cpus++) {
+	for (; meta->info.nr_cpus < f->nr_places; meta->info.nr_cpus++) {
 		struct hyptrace_file_cpu *cpu = calloc(1, sizeof(*cpu));
 
 		if (!cpu)
 			return hyptrace_error_memory(err);
-		cpu->id = f->places[meta->nr_cpus].cpu;
-		meta->cpus[meta->nr_cpus] = cpu;
+		cpu->id = f->places[meta->info.nr_cpus].cpu;
+		meta->info.cpus[meta->info.nr_cpus] = cpu;
 	}
 	return 0;
 }
@@ -76,10 +76,10 @@ struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *
 	const struct hyptrace_file_meta *meta = &f->meta;
 	struct hyptrace_formats *formats;
 
-	formats = hyptrace_formats_new(meta->events, meta->nr_events, err);
+	formats = hyptrace_formats_new(meta->info.events, meta->info.nr_events, err);
 	if (!formats)
 		return NULL;
-	if (!hyptrace_formats_set_hypercalls(formats, meta->calls, meta->nr_calls, err))
+	if (!hyptrace_formats_set_hypercalls(formats, meta->info.calls, meta->info.nr_calls, err))
 		return formats;
 	hyptrace_formats_free(formats);
 	return NULL;
@@ -89,8 +89,8 @@ static int make_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	if (!f->is_ours)
 		return hyptrace_file_read_formats(f, err);
-	f->formats = hyptrace_file_make_formats(f, err);
-	if (f->formats)
+	f->meta.info.formats = hyptrace_file_make_formats(f, err);
+	if (f->meta.info.formats)
 		return 0;
 	return err->errnum ? -err->errnum : -ENOMEM;
 }
@@ -110,20 +110,20 @@ static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	struct hyptrace_file_meta *meta = &f->meta;
 	struct hyptrace_file_meta rest = {
-		.cpus = meta->cpus, .nr_cpus = meta->nr_cpus, .events = meta->events,
-		.calls = meta->calls,
+		.info.cpus = meta->info.cpus, .info.nr_cpus = meta->info.nr_cpus,
+		.info.events = meta->info.events, .info.calls = meta->info.calls,
 	};
 
 	if (!meta->nr_host_cpus)
 		return hyptrace_error_set(err, ENODATA, "it has no events of the host");
-	meta->cpus = meta->host_cpus;
-	meta->nr_cpus = meta->nr_host_cpus;
+	meta->info.cpus = meta->host_cpus;
+	meta->info.nr_cpus = meta->nr_host_cpus;
 	meta->host_cpus = NULL;
 	meta->nr_host_cpus = 0;
-	meta->events = NULL;
-	meta->nr_events = 0;
-	meta->calls = NULL;
-	meta->nr_calls = 0;
+	meta->info.events = NULL;
+	meta->info.nr_events = 0;
+	meta->info.calls = NULL;
+	meta->info.nr_calls = 0;
 	hyptrace_file_meta_free(&rest);
 	/* libtraceevent reads the formats, as those of trace-cmd */
 	f->is_ours = false;
@@ -169,8 +169,9 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 			ret = hyptrace_error_memory(err);
 	}
 	f->meta.info.is_complete = f->meta.complete;
-	if (f->nr_pieces)
-		qsort(f->pieces, f->nr_pieces, sizeof(*f->pieces), by_offset);
+	if (f->meta.info.nr_pieces)
+		qsort(f->meta.info.pieces, f->meta.info.nr_pieces, sizeof(*f->meta.info.pieces),
+		      by_offset);
 	return ret ? ret : hyptrace_file_swap_init(f, err);
 }
 
@@ -275,74 +276,6 @@ const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *
 }
 
 /**
- * hyptrace_file_cpus - get the CPUs of a file
- * @file:	the file
- * @nr:		out: their number
- *
- * Return: the CPUs, in the order of their numbers; valid as long as the file is open.
- */
-const struct hyptrace_file_cpu *const *hyptrace_file_cpus(const struct hyptrace_file *file,
-							  unsigned int *nr)
-{
-	*nr = file->meta.nr_cpus;
-	return (const struct hyptrace_file_cpu *const *)file->meta.cpus;
-}
-
-/**
- * hyptrace_file_events - get the events that a file describes
- * @file:	the file
- * @nr:		out: their number
- *
- * Return: the events; valid as long as the file is open.
- */
-struct hyptrace_event *const *hyptrace_file_events(const struct hyptrace_file *file,
-						   unsigned int *nr)
-{
-	*nr = file->meta.nr_events;
-	return file->meta.events;
-}
-
-/**
- * hyptrace_file_hypercalls - get the hypercalls that a file describes
- * @file:	the file
- * @nr:		out: their number
- *
- * Return: the hypercalls; valid as long as the file is open.
- */
-struct hyptrace_hypercall *const *hyptrace_file_hypercalls(const struct hyptrace_file *file,
-							   unsigned int *nr)
-{
-	*nr = file->meta.nr_calls;
-	return file->meta.calls;
-}
-
-/**
- * hyptrace_file_formats - get the formats of the events
- * @file:	the file
- *
- * Return: the formats; valid as long as the file is open.
- */
-struct hyptrace_formats *hyptrace_file_formats(const struct hyptrace_file *file)
-{
-	return file->formats;
-}
-
-/**
- * hyptrace_file_pieces - get the parts of a file
- * @file:	the file
- * @nr:		out: their number
- *
- * Return: the parts, in the order of their places; very many are not all known. Valid as long as
- * the file is open.
- */
-const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptrace_file *file,
-							      unsigned int *nr)
-{
-	*nr = file->nr_pieces;
-	return (const struct hyptrace_file_piece *const *)file->pieces;
-}
-
-/**
  * hyptrace_file_set_cpus - choose the CPUs to read
  * @file:	the file; reading starts again
  * @cpus:	their numbers
@@ -354,12 +287,13 @@ const struct hyptrace_file_piece *const *hyptrace_file_pieces(const struct hyptr
 int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
 			   struct hyptrace_error *err)
 {
+	const struct hyptrace_file_info *info = &file->meta.info;
 	unsigned int i, j;
 
 	for (i = 0; i < nr; i++) {
-		for (j = 0; j < file->meta.nr_cpus && file->meta.cpus[j]->id != cpus[i]; j++)
+		for (j = 0; j < info->nr_cpus && info->cpus[j]->id != cpus[i]; j++)
 			;
-		if (j == file->meta.nr_cpus)
+		if (j == info->nr_cpus)
 			return hyptrace_error_set(err, ENXIO, "it has no CPU %u", cpus[i]);
 	}
 	if (copy_cpus(file, cpus, nr, err))
@@ -536,8 +470,8 @@ void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, u
 
 	*bytes = *file->bytes_read;
 	*all = 0;
-	for (i = 0; i < file->meta.nr_cpus; i++)
-		*all += file->meta.cpus[i]->size;
-	for (i = 0; file->host && i < file->host->meta.nr_cpus; i++)
-		*all += file->host->meta.cpus[i]->size;
+	for (i = 0; i < file->meta.info.nr_cpus; i++)
+		*all += file->meta.info.cpus[i]->size;
+	for (i = 0; file->host && i < file->host->meta.info.nr_cpus; i++)
+		*all += file->host->meta.info.cpus[i]->size;
 }

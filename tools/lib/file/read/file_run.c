@@ -279,8 +279,8 @@ static void use_events(struct worker *w)
 static bool take_cpu(struct worker *w)
 {
 	struct team *team = w->team;
-	struct hyptrace_file_cpu *const *cpus = team->file->meta.cpus;
-	const unsigned int nr = team->file->meta.nr_cpus;
+	struct hyptrace_file_cpu *const *cpus = team->file->meta.info.cpus;
+	const unsigned int nr = team->file->meta.info.nr_cpus;
 
 	while (team->at < nr && !hyptrace_file_is_chosen(team->file, cpus[team->at]->id))
 		team->at++;
@@ -299,7 +299,8 @@ static bool begin_state(struct worker *w)
 
 	w->state = work->arg;
 	if (work->begin)
-		w->state = work->begin(w->formats ? w->formats : w->team->file->formats, work->arg);
+		w->state = work->begin(w->formats ? w->formats :
+				       w->team->file->meta.info.formats, work->arg);
 	return w->state || !work->begin;
 }
 
@@ -457,7 +458,7 @@ static bool threads_help(const struct hyptrace_file *file)
 	uint64_t size = 0;
 	unsigned int i;
 
-	for (i = 0; i < file->meta.nr_cpus; i++)
+	for (i = 0; i < file->meta.info.nr_cpus; i++)
 		size += file->data[i].size;
 	/* libtraceevent prints events without a description: its state is for one thread */
 	return !file->tep && size >= BYTES_MIN && (!file->last || file->last >= LAST_MIN) &&
@@ -469,7 +470,7 @@ static int choose(struct team *team, struct hyptrace_error *err)
 {
 	const unsigned int flags = team->work->flags;
 	struct hyptrace_file *file = team->file;
-	const unsigned int nr_cpus = file->chosen ? file->nr_chosen : file->meta.nr_cpus;
+	const unsigned int nr_cpus = file->chosen ? file->nr_chosen : file->meta.info.nr_cpus;
 	int ret;
 
 	team->nr_threads = 1;

@@ -22,7 +22,7 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
 	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
 
 	src->file = f;
-	src->cpu = f->meta.cpus[index];
+	src->cpu = f->meta.info.cpus[index];
 	src->data = &f->data[index];
 	src->event.cpu = src->cpu->id;
 	src->event.is_host = f->is_host;

@@ -23,9 +23,9 @@ int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err)
 	f->by_id = calloc(UINT16_MAX + 1, sizeof(struct hyptrace_event *));
 	if (!f->by_id)
 		return hyptrace_error_memory(err);
-	for (i = 0; i < f->meta.nr_events; i++)
-		if (f->meta.events[i]->id <= UINT16_MAX)
-			f->by_id[f->meta.events[i]->id] = f->meta.events[i];
+	for (i = 0; i < f->meta.info.nr_events; i++)
+		if (f->meta.info.events[i]->id <= UINT16_MAX)
+			f->by_id[f->meta.info.events[i]->id] = f->meta.info.events[i];
 	return 0;
 }
 

@@ -65,16 +65,16 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	free(info->compression);
 	info->compression = strdup(w->flags & HYPTRACE_FILE_ZSTD ? "zstd" : "none");
-	w->parts = calloc(w->meta.nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
+	w->parts = calloc(info->nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
 	if (!info->compression || !w->parts || !add_host(w))
 		return -ENOMEM;
-	qsort(w->meta.cpus, w->meta.nr_cpus, sizeof(*w->meta.cpus), compare_cpus);
-	w->nr_parts = w->meta.nr_cpus + w->meta.nr_host_cpus;
+	qsort(info->cpus, info->nr_cpus, sizeof(*info->cpus), compare_cpus);
+	w->nr_parts = info->nr_cpus + w->meta.nr_host_cpus;
 	for (i = 0; i < w->nr_parts; i++) {
-		const bool is_host = i >= w->meta.nr_cpus;
+		const bool is_host = i >= info->nr_cpus;
 
 		w->parts[i] = (struct file_part){
-			.cpu = is_host ? w->meta.host_cpus[i - w->meta.nr_cpus] : w->meta.cpus[i],
+			.cpu = is_host ? w->meta.host_cpus[i - info->nr_cpus] : info->cpus[i],
 			.is_host = is_host, .fd = -1,
 		};
 	}
@@ -164,7 +164,7 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 {
 	struct hyptrace_file_writer *w = calloc(1, sizeof(*w));
 
-	if (!w || !meta->nr_cpus) {
+	if (!w || !meta->info.nr_cpus) {
 		if (w)
 			hyptrace_error_set(err, ENXIO, "the remote has no CPUs");
 		else
@@ -292,10 +292,10 @@ static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const c
 
 	if (ret)
 		return ret;
-	if (!make_cpus(&meta->cpus, &meta->nr_cpus, nr))
+	if (!make_cpus(&meta->info.cpus, &meta->info.nr_cpus, nr))
 		ret = hyptrace_error_memory(err);
 	for (i = 0; i < nr && !ret; i++)
-		meta->cpus[i]->id = cpus[i]->id;
+		meta->info.cpus[i]->id = cpus[i]->id;
 	hyptrace_free_cpus(cpus);
 	return ret;
 }
@@ -337,12 +337,12 @@ struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptr
 		return NULL;
 	}
 	if (get_info(&meta.info, h, remote, command, err) || get_cpus(&meta, h, remote, err) ||
-	    hyptrace_get_events(h, remote, &meta.events, &meta.nr_events, err)) {
+	    hyptrace_get_events(h, remote, &meta.info.events, &meta.info.nr_events, err)) {
 		hyptrace_file_meta_free(&meta);
 		return NULL;
 	}
 	/* without them, numbers are printed */
-	hyptrace_get_hypercalls(h, remote, &meta.calls, &meta.nr_calls, NULL);
+	hyptrace_get_hypercalls(h, remote, &meta.info.calls, &meta.info.nr_calls, NULL);
 	if (host)
 		memcpy(&all, host, size < sizeof(all) ? size : sizeof(all));
 	return hyptrace_file_writer_new(path, &meta, flags, host ? &all : NULL, err);

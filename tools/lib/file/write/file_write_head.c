@@ -160,9 +160,9 @@ static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 
 	put_u32(f, 1 + count_systems(&w->host));
 	put_string(f, SYSTEM);
-	put_u32(f, w->meta.nr_events);
-	for (i = 0; i < w->meta.nr_events; i++)
-		if (!put_format(f, w, w->meta.events[i]))
+	put_u32(f, w->meta.info.nr_events);
+	for (i = 0; i < w->meta.info.nr_events; i++)
+		if (!put_format(f, w, w->meta.info.events[i]))
 			return false;
 	put_host_formats(f, &w->host);
 	return true;
@@ -171,14 +171,15 @@ static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 /* The "tasks" of events without the host's: see put_format(). */
 static void put_event_names(FILE *f, const struct hyptrace_file_writer *w)
 {
+	const struct hyptrace_file_info *info = &w->meta.info;
 	size_t len = 0;
 	unsigned int i;
 
-	for (i = 0; i < w->meta.nr_events; i++)
-		len += snprintf(NULL, 0, "%u %s\n", w->meta.events[i]->id, w->meta.events[i]->name);
+	for (i = 0; i < info->nr_events; i++)
+		len += snprintf(NULL, 0, "%u %s\n", info->events[i]->id, info->events[i]->name);
 	put_u64(f, len);
-	for (i = 0; i < w->meta.nr_events; i++)
-		fprintf(f, "%u %s\n", w->meta.events[i]->id, w->meta.events[i]->name);
+	for (i = 0; i < info->nr_events; i++)
+		fprintf(f, "%u %s\n", info->events[i]->id, info->events[i]->name);
 }
 
 /* The names of the host's tasks, which are known at the end: empty lines take their room. */
@@ -238,8 +239,8 @@ static void put_common_options(FILE *f, const struct hyptrace_file_writer *w)
 {
 	unsigned int i;
 
-	for (i = 0; i < w->meta.nr_cpus; i++)
-		put_stat(f, w->meta.cpus[i]);
+	for (i = 0; i < w->meta.info.nr_cpus; i++)
+		put_stat(f, w->meta.info.cpus[i]);
 	put_option_string(f, OPTION_UNAME, w->meta.info.uname);
 	put_option_string(f, OPTION_RECORDER, w->meta.info.recorder);
 }
@@ -250,8 +251,8 @@ static unsigned int count_cpus(const struct hyptrace_file_writer *w)
 	unsigned int nr = 0, host_nr = 0;
 
 	/* in the order of their numbers */
-	if (meta->nr_cpus)
-		nr = meta->cpus[meta->nr_cpus - 1]->id + 1;
+	if (meta->info.nr_cpus)
+		nr = meta->info.cpus[meta->info.nr_cpus - 1]->id + 1;
 	if (meta->nr_host_cpus)
 		host_nr = meta->host_cpus[meta->nr_host_cpus - 1]->id + 1;
 	return nr > host_nr ? nr : host_nr;
@@ -260,8 +261,8 @@ static unsigned int count_cpus(const struct hyptrace_file_writer *w)
 /* Offset and size of the data of each CPU from 0 on, and also its number if @number is set */
 static void put_cpus(FILE *f, const struct hyptrace_file_writer *w, bool host, bool number)
 {
-	struct hyptrace_file_cpu *const *cpus = host ? w->meta.host_cpus : w->meta.cpus;
-	const unsigned int nr_known = host ? w->meta.nr_host_cpus : w->meta.nr_cpus;
+	struct hyptrace_file_cpu *const *cpus = host ? w->meta.host_cpus : w->meta.info.cpus;
+	const unsigned int nr_known = host ? w->meta.nr_host_cpus : w->meta.info.nr_cpus;
 	const struct hyptrace_file_cpu none = {}, *cpu;
 	unsigned int id, i = 0, nr = count_cpus(w);
 
@@ -464,7 +465,7 @@ int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_err
 	/* only now it is known how many bytes come before the data */
 	if (head && !w->head_size) {
 		w->head_size = (len + subbuf - 1) / subbuf * subbuf;
-		w->meta.cpus[0]->offset = w->head_size;
+		w->meta.info.cpus[0]->offset = w->head_size;
 		free(head);
 		head = make_head(w, &len);
 	}
