@@ -51,6 +51,7 @@ struct printer {
 	struct out		*out;
 	enum printer_format	format;
 	bool			color;
+	bool			has_heads;	/* CSV: those of a table are printed, once */
 	unsigned int		depth;
 	struct frame		frames[MAX_DEPTH];
 };
@@ -174,7 +175,7 @@ static void put_styled(struct printer *p, enum printer_style style, const char *
 /* Print the labels that an object has so far. */
 static void flush_object(struct printer *p, struct frame *frame)
 {
-	table_print(frame->table, p->out, frame->indent + INDENT, p->color);
+	table_print(frame->table, p->out, 0, frame->indent + INDENT, p->color);
 	frame->table = NULL;
 }
 
@@ -198,9 +199,10 @@ static void text_end(struct printer *p)
 		break;
 	case FRAME_TABLE:
 		if (frame->nr || printer_is_csv(p))
-			table_print(frame->table, p->out, frame->indent, p->color);
+			table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
 		else
 			table_free(frame->table);
+		p->has_heads |= printer_is_csv(p);
 		break;
 	case FRAME_CELL:
 		end_cell(frame, top(p));

@@ -225,7 +225,8 @@ static void put_csv(const struct table *table, struct out *out, unsigned int row
 	out_putc(out, '\n');
 }
 
-void table_print(struct table *table, struct out *out, unsigned int indent, bool color)
+void table_print(struct table *table, struct out *out, unsigned int first, unsigned int indent,
+		 bool color)
 {
 	unsigned int row;
 
@@ -233,7 +234,7 @@ void table_print(struct table *table, struct out *out, unsigned int indent, bool
 		return;
 	if (!table->csv)
 		measure(table, indent);
-	for (row = 0; row < table->nr_rows; row++) {
+	for (row = first; row < table->nr_rows; row++) {
 		if (table->csv) {
 			put_csv(table, out, row);
 			continue;

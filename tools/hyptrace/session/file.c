@@ -5,7 +5,9 @@
 #include <errno.h>
 
 #include "cli/args.h"
+#include "output/clock.h"
 #include "output/die.h"
+#include "output/message.h"
 #include "output/progress.h"
 #include "session.h"
 #include "signals.h"
@@ -73,6 +75,20 @@ int session_open_file(struct session *s)
 	return EXIT_DONE;
 }
 
+/* If all events lie outside of --from and --to, say where they are. */
+static void note_outside(struct session *s)
+{
+	uint64_t first = 0, last = 0;
+
+	hyptrace_file_set_times(s->file, 0, UINT64_MAX);
+	if (hyptrace_file_first_time(s->file, &first, NULL) ||
+	    hyptrace_file_last_time(s->file, &last, NULL))
+		return;
+	s->is_outside = true;
+	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s", s->name,
+		 (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
+}
+
 /* Take the counts of the file, after its last event. */
 void session_count_file(struct session *s)
 {
@@ -83,6 +99,8 @@ void session_count_file(struct session *s)
 	s->counts.filtered = counts.filtered;
 	s->counts.lost = counts.lost;
 	s->counts.lost_more = counts.lost_more;
+	if ((s->from.kind || s->to.kind) && !counts.delivered && !counts.filtered)
+		note_outside(s);
 }
 
 static int take(void *arg, const struct hyptrace_file_batch *batch)

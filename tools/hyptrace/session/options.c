@@ -114,6 +114,8 @@ static error_t check(const struct session *s)
 {
 	if (s->path && (s->duration || s->child.argv))
 		return cmd_usage("a file is read: that takes no --duration and no command");
+	if (s->path && (s->no_start || s->bound != BOUND_DEFAULT))
+		return cmd_usage("a file is read: that takes no --no-start and no --order-bound");
 	if (s->path && s->ctx->remote && !(s->takes & SESSION_FILE))
 		return cmd_usage("--remote is for the machine: a file has the events of one remote");
 	if (!s->path && !(s->takes & SESSION_FILE) && (s->from.kind || s->to.kind))
@@ -132,6 +134,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'e':
 		return cmd_add_words(&s->choice.words, arg);
 	case 'F':
+		if (s->choice.filter)
+			return cmd_usage("--filter is given twice: join the conditions by \"&&\"");
 		s->choice.filter = arg;
 		return 0;
 	case 'i':

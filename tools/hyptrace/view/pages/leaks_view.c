@@ -227,6 +227,9 @@ static int check_file(const struct who *who)
 
 	if (leaks->calls && (!leaks->nr_gone || leaks->transitions))
 		return EXIT_DONE;
+	/* the session has said that no event is there */
+	if (who->session.is_outside)
+		return EXIT_REFUSED;
 	return cmd_fail("cannot look for leaks in \"%s\": it holds no event %s (use \"hyptrace record -e mem_transition,host_hcall\")",
 			who->session.name, leaks->calls ? "mem_transition" : "host_hcall");
 }

@@ -124,8 +124,8 @@ static void print_owner(const struct who *who, bool is_implied, uint32_t implied
 	struct printer *p = s->ctx->p;
 
 	if (s->path)
-		printer_line(p, STYLE_NAME, "page 0x%" PRIx64 " at the end of \"%s\": %s",
-			     history->pfn, s->name,
+		printer_line(p, STYLE_NAME, "page 0x%" PRIx64 " at the end of %s\"%s\": %s",
+			     history->pfn, s->to.kind ? "these times of " : "", s->name,
 			     is_implied ? phrase(implied) : "not known, since nothing has changed");
 	else
 		printer_line(p, STYLE_NAME, "page 0x%" PRIx64 ": %s", history->pfn,
@@ -182,7 +182,7 @@ static void print_all(struct who *who, uint64_t page_size)
 	if (!s->path && is_implied && implied != who->owner)
 		cmd_note("the changes imply another owner (%s): some are missing, or the owner has changed meanwhile",
 			 hyptrace_ownership_name(implied));
-	if (s->path ? !nr : who->owner == HYPTRACE_OWNERSHIP_NO_MEMORY)
+	if (s->path ? !nr && !s->is_outside : who->owner == HYPTRACE_OWNERSHIP_NO_MEMORY)
 		note_address(who, page_size);
 	who_note_losses(who);
 	if (!s->path && !s->has_rings)

@@ -261,7 +261,6 @@ struct stat {
 	uint64_t		from;
 	uint64_t		next;	/* end of the interval; UINT64_MAX without intervals */
 	uint32_t		seen;	/* as in struct stat_cpu */
-	bool			is_outside;	/* no event lies between --from and --to */
 };
 
 /* stat_name.c */

@@ -239,7 +239,7 @@ static void note_missing(const struct stat *stat)
 		fprintf(f, "%s%s", ftell(f) ? "," : "", hyptrace_kind_event(kind));
 	}
 	text_close(f);
-	if (stat->is_outside)
+	if (stat->session.is_outside)
 		;
 	else if (is_needed && stat->session.path)
 		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",

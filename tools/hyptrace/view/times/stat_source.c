@@ -232,21 +232,6 @@ static int run_live(struct stat *stat)
 	return EXIT_DONE;
 }
 
-/* If all events lie outside of --from and --to, say where they are. */
-static void note_outside(struct stat *stat)
-{
-	struct hyptrace_file *file = stat->session.file;
-	uint64_t first = 0, last = 0;
-
-	hyptrace_file_set_times(file, 0, UINT64_MAX);
-	if (hyptrace_file_first_time(file, &first, NULL) ||
-	    hyptrace_file_last_time(file, &last, NULL))
-		return;
-	stat->is_outside = true;
-	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s",
-		 stat->session.name, (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
-}
-
 static int run_file(struct stat *stat)
 {
 	struct session *s = &stat->session;
@@ -266,8 +251,6 @@ static int run_file(struct stat *stat)
 	if (code || stat->is_over || signals_stop)
 		return code;
 	stat_limits(stat);
-	if ((s->from.kind || s->to.kind) && !s->counts.delivered)
-		note_outside(stat);
 	/* the last interval is shorter */
 	stat->show(stat);
 	return EXIT_DONE;
@@ -297,8 +280,9 @@ int stat_run(struct stat *stat)
 	}
 	for (i = 0; i < stat->nr_cpus; i++)
 		events += stat->cpus[i]->events;
-	/* on a screen, the numbers are there */
-	if (!code && !stat->is_counted && !stat->input)
+	/* on a screen, and with intervals, the numbers are there */
+	if (!code && !stat->is_counted && !stat->input &&
+	    (!stat->interval || s->counts.damaged))
 		session_note_counts(s, "event", stat->interval ? s->counts.delivered : events,
 				    "read");
 	stat_free(stat);
