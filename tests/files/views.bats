@@ -92,3 +92,22 @@ top_shows()
 	top_shows code=0
 	tmux -L "$socket" kill-server
 }
+
+@test "a signal ends an export by several threads to a reader that has stalled" {
+	made -n 100000 -c 4
+	mkfifo pipe
+	for format in chrome jsonl; do
+		{ head -c 300000 >head && sleep 60; } <pipe 3>&- &
+		reader=$!
+		"$hyptrace" export -q -f "$format" t.dat >pipe 2>said 3>&- &
+		export=$!
+		timeout 20 bash -c 'until [[ -s head ]]; do sleep 0.1; done; sleep 1'
+		kill -TERM "$export"
+		timeout 20 tail -f --pid="$export" /dev/null
+		code=0
+		wait "$export" || code=$?
+		[[ $code == 143 && $(<said) == 'hyptrace: the export was interrupted' ]]
+		kill "$reader"
+		wait "$reader" || true
+	done
+}

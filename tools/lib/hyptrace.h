@@ -12,7 +12,7 @@
  * Only the library allocates the structs that describe something (a remote, a CPU, an event, a
  * field, a symbol, a hypercall, an argument, a counter, a notification), and a program only
  * reads them. Later versions may add members at their ends, so a list is an array of pointers.
- * struct hyptrace_error and struct hyptrace_record never change.
+ * struct hyptrace_error, struct hyptrace_record and struct hyptrace_stream_event never change.
  */
 #ifndef HYPTRACE_LIB_H
 #define HYPTRACE_LIB_H

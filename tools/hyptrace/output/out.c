@@ -4,6 +4,8 @@
  * first error.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,17 @@ void out_set_buffer(struct out *out, char *buf, size_t size)
 	out->size = size;
 }
 
+/* The thread that writes now */
+static pthread_t writer;
+static volatile sig_atomic_t is_writing;
+
+/* Of a signal handler: the write of another thread is interrupted, too. */
+void out_interrupt(void)
+{
+	if (is_writing && !pthread_equal(writer, pthread_self()))
+		pthread_kill(writer, SIGALRM);
+}
+
 void out_flush(struct out *out)
 {
 	size_t done = 0;
@@ -55,8 +68,12 @@ void out_flush(struct out *out)
 	if (out->before && out->len)
 		out->before(out->before_arg);
 	while (done < out->len && !out->error) {
-		ssize_t n = write(out->fd, out->buf + done, out->len - done);
+		ssize_t n;
 
+		writer = pthread_self();
+		is_writing = 1;
+		n = write(out->fd, out->buf + done, out->len - done);
+		is_writing = 0;
 		if (n >= 0)
 			done += n;
 		else if (errno != EINTR)

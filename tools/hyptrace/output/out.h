@@ -33,6 +33,7 @@ void out_init_memory(struct out *out);
 void out_free(struct out *out);
 void out_set_buffer(struct out *out, char *buf, size_t size);
 void out_flush(struct out *out);
+void out_interrupt(void);
 void out_write(struct out *out, const void *data, size_t len);
 void out_puts(struct out *out, const char *text);
 void out_spaces(struct out *out, size_t nr);

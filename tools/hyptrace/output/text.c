@@ -121,7 +121,7 @@ static char *put_json_char(char *to, char c)
 char *text_json(char *to, const char *text, size_t len)
 {
 	*to++ = '"';
-	if (is_plain(text, len, '\\')) {
+	if (len && is_plain(text, len, '\\')) {
 		memcpy(to, text, len);
 		to += len;
 	} else {
@@ -181,7 +181,7 @@ char *text_csv(char *to, const char *text, size_t len)
 	char *from = to;
 	bool quote = false;
 
-	if (is_plain(text, len, ',')) {
+	if (len && is_plain(text, len, ',')) {
 		memcpy(to, text, len);
 		return to + len;
 	}

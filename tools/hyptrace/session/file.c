@@ -55,8 +55,8 @@ int session_open_file(struct session *s)
 	if (!s->file)
 		return session_fail(s, &err);
 	if (!s->quiet)
-		gaps_note_file(s->file, s->path);
-	s->refused = gaps_count_filtered(s->file);
+		gaps_note_file(s->ctx, s->file, s->path);
+	s->refused = gaps_count_filtered(s->ctx, s->file);
 	info = hyptrace_file_info(s->file);
 	s->clock = info->clock ? info->clock : "";
 	s->has_offset = info->offset;

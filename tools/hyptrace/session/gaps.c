@@ -215,15 +215,16 @@ void gaps_end(struct gaps *gaps)
 	free(gaps->events);
 }
 
-/* Count the events of a file that filters at EL2 have not accepted. */
-uint64_t gaps_count_filtered(const struct hyptrace_file *file)
+/* Count the events of a file that filters at EL2 have not accepted, on the CPUs that are chosen. */
+uint64_t gaps_count_filtered(const struct context *ctx, const struct hyptrace_file *file)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	uint64_t filtered = 0;
 	unsigned int i;
 
 	for (i = 0; i < info->nr_cpus; i++)
-		filtered += info->cpus[i]->filtered;
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, info->cpus[i]->id))
+			filtered += info->cpus[i]->filtered;
 	return filtered;
 }
 
@@ -235,7 +236,7 @@ void gaps_note_filtered(const char *name, uint64_t nr)
 }
 
 /* Say why events are missing in a file although none was lost. */
-void gaps_note_file(const struct hyptrace_file *file, const char *path)
+void gaps_note_file(const struct context *ctx, const struct hyptrace_file *file, const char *path)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 	unsigned int i;
@@ -244,5 +245,5 @@ void gaps_note_file(const struct hyptrace_file *file, const char *path)
 		cmd_note("\"%s\": the recording was not finished; this is what was written", path);
 	for (i = 0; i < info->nr_notes && i < NOTES_MAX; i++)
 		cmd_note("\"%s\": %s", path, info->notes[i]);
-	gaps_note_filtered(path, gaps_count_filtered(file));
+	gaps_note_filtered(path, gaps_count_filtered(ctx, file));
 }

@@ -47,8 +47,8 @@ void gaps_look(struct gaps *gaps);
 void gaps_look_at_events(struct gaps *gaps);
 void gaps_watch(struct gaps *gaps);
 void gaps_end(struct gaps *gaps);
-uint64_t gaps_count_filtered(const struct hyptrace_file *file);
+uint64_t gaps_count_filtered(const struct context *ctx, const struct hyptrace_file *file);
 void gaps_note_filtered(const char *name, uint64_t nr);
-void gaps_note_file(const struct hyptrace_file *file, const char *path);
+void gaps_note_file(const struct context *ctx, const struct hyptrace_file *file, const char *path);
 
 #endif /* GAPS_H */

@@ -32,9 +32,7 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 
 	if (++s->counts.damaged > NOTES_MAX)
 		return;
-	/* a thread of a file has written what is before this place: it must not wait for others */
-	if (!s->ctx->out.before)
-		out_flush(&s->ctx->out);
+	out_flush(&s->ctx->out);
 	if (s->path)
 		cmd_note("\"%s\": %s", s->name, err->text);
 	else

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output/out.h"
 #include "signals.h"
 
 /* Seconds from the signal until a blocked write is given up */
@@ -27,6 +28,8 @@ static void on_signal(int sig)
 
 	if (sig == SIGALRM || signals_stop)
 		signals_abandon = 1;
+	if (sig == SIGALRM)
+		out_interrupt();
 	if (!signals_stop)
 		signals_stop = sig;
 	alarm(ABANDON_SECONDS);

@@ -300,8 +300,9 @@ static void close_slice(struct chrome *chrome, uint64_t ts)
 
 	if (!enter->data)
 		return;
-	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts, ts - enter->ts,
-		     chrome->entered, enter);
+	/* a damaged file may go back in time */
+	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts,
+		     ts > enter->ts ? ts - enter->ts : 0, chrome->entered, enter);
 	chrome->enter.data = NULL;
 }
 

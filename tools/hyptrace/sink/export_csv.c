@@ -225,8 +225,11 @@ static void begin_part(struct export_part *part)
 static void put_unknown(struct export_part *part, unsigned int cpu,
 			const struct hyptrace_record *rec)
 {
-	out_printf(&rows_of(part, UNKNOWN, NULL)->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu,
-		   row_record_id(rec), rec->size);
+	struct rows *rows = rows_of(part, UNKNOWN, NULL);
+
+	out_printf(&rows->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu, row_record_id(rec),
+		   rec->size);
+	check_room(part, rows);
 }
 
 static void put_row(struct export_part *part, unsigned int cpu, const struct hyptrace_record *rec)
@@ -245,12 +248,14 @@ static void put_row(struct export_part *part, unsigned int cpu, const struct hyp
 
 static void put_loss(struct export_part *part, unsigned int cpu, uint64_t ts, uint64_t lost)
 {
-	struct out *out = &rows_of(part, LOST, NULL)->out;
+	struct rows *rows = rows_of(part, LOST, NULL);
+	struct out *out = &rows->out;
 
 	out_printf(out, "%" PRIu64 ",%u,", ts, cpu);
 	if (lost != HYPTRACE_LOST_UNKNOWN)
 		out_printf(out, "%" PRIu64, lost);
 	out_putc(out, '\n');
+	check_room(part, rows);
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,

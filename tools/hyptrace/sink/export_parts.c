@@ -185,9 +185,14 @@ static void report_damage(const struct hyptrace_error *err, void *arg)
 	r->damage(err, r->arg);
 }
 
+/* After a signal, other parts may be missing before what this one has not written. */
 static void free_work(void *state)
 {
-	end_work(state);
+	struct work *w = state;
+
+	if (signals_stop && !w->out.error)
+		w->out.error = ECANCELED;
+	end_work(w);
 }
 
 /* Export the events of a file. Return as hyptrace_file_run(). */

@@ -127,7 +127,7 @@ int export_tar_begin(struct export_output *output)
 		/* from here on, fd is the real output */
 		const int fd = output->out.fd;
 
-		out_init(&output->out, output->fd);
+		output->out.fd = output->fd;
 		output->fd = fd;
 	}
 	/* its size is written at the end */
@@ -193,9 +193,8 @@ static void copy_out(struct export_output *output)
 	uint64_t size;
 	int ret = 0;
 
-	out_init(&output->out, output->fd);
+	output->out.fd = output->fd;
 	output->fd = -1;
-	output->out.error = error;
 	if (!error)
 		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : copy(&output->out, fd, &size);
 	if (ret)
@@ -222,7 +221,7 @@ int export_tar_end(struct export_output *output)
 	make_header(&header, EXPORT_NAME, size);
 	if (!out->error && pwrite(out->fd, &header, sizeof(header), 0) != sizeof(header))
 		out->error = errno;
-	if (output->fd >= 0)
+	if (output->fd >= 0 && !code)
 		copy_out(output);
 	return code;
 }

@@ -400,9 +400,11 @@ static int export_host(struct job *job)
 	code = host_events_choose(h, "export");
 	if (code || h->no_host)
 		return code;
-	out = xmalloc(sizeof(*out));
 	job->output.tar = "host.pftrace";
 	job->output.tar_fd = export_open_unnamed();
+	if (job->output.tar_fd < 0)
+		return cmd_fail("cannot create a temporary file: %s", strerror(errno));
+	out = xmalloc(sizeof(*out));
 	out_init(out, job->output.tar_fd);
 	x = job->x;
 	info = hyptrace_file_info(h->file);

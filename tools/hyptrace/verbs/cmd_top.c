@@ -156,6 +156,9 @@ static void wait_for_replay(struct top *top)
 		if (!top->look.paused && !top->model.view.is_over)
 			loop.deadline = clock_now(CLOCK_MONOTONIC) + top->stat.interval;
 		loop_run(&loop);
+		/* nobody reads the terminal any more */
+		if (loop.deadline == UINT64_MAX && !loop.is_over)
+			top->next = TOP_QUIT;
 	} while ((top->look.paused || top->model.view.is_over) && top->next == TOP_STAY &&
 		 !signals_stop);
 }

@@ -339,5 +339,5 @@ const struct hyptrace_meaning *hyptrace_model_of_kind(const struct hyptrace_mode
  */
 const char *hyptrace_kind_event(enum hyptrace_kind kind)
 {
-	return kinds[kind].event;
+	return kind < HYPTRACE_NR_KINDS ? kinds[kind].event : NULL;
 }

@@ -452,7 +452,8 @@ void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file
 
 	memset(counts, 0, size);
 	memcpy(counts, &file->counts, known);
-	if (file->host && file->sides & HYPTRACE_SIDE_HOST && known == sizeof(file->counts))
+	if (file->host && file->sides & HYPTRACE_SIDE_HOST &&
+	    known >= offsetof(struct hyptrace_file_counts, damaged) + sizeof(counts->damaged))
 		counts->damaged += file->host->counts.damaged;
 }
 

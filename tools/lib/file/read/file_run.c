@@ -405,7 +405,7 @@ static bool prepare(struct worker *w, bool is_first)
 	const struct team *team = w->team;
 
 	/* what libtraceevent has parsed cannot be copied: then there is one thread */
-	if (!is_first && team->mode != BY_CPU && !team->file->tep) {
+	if (!is_first && (team->mode != BY_CPU || team->work->begin) && !team->file->tep) {
 		w->formats = hyptrace_file_make_formats(team->file, NULL);
 		if (!w->formats)
 			return false;
