@@ -131,7 +131,7 @@ adds_up()
 	hyptrace stat -q -j -k p99 -- "${work[@]}" >p99.json
 	jq -e '(.rows | length > 0) and all(.rows[]; .p99 != null)' p99.json
 	hyptrace stat --csv -q --interval 500ms --duration 1250ms >csv
-	same "$(grep -c ^name, csv)" 3
+	same "$(grep -c ^name, csv)" 1
 	same "$(awk -F, '/^name/ { n++; for (i = 1; i <= NF; i++) if ($i == "max") max = i } !/^name/ && $max == "0"' csv)" ''
 	# the intervals follow one another
 	same "$(hyptrace stat -q --interval 100ms --duration 250ms | grep -cE '^from [0-9]+\.[0-9]{6} to [0-9]+\.[0-9]{6} s:$')" 3
