@@ -7,7 +7,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/message.h"
 #include "output/progress.h"
 #include "session.h"
 #include "signals.h"
