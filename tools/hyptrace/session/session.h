@@ -124,7 +124,7 @@ struct session {
 	struct hyptrace_file		*file;
 	struct hyptrace_stream		*stream;
 
-	bool				is_outside;	/* no event of the file is between the times */
+	bool				is_outside;	/* --from and --to choose no event */
 	/* events that filters at EL2 have not accepted, of a file or of a snapshot */
 	uint64_t			refused;
 	/* of a snapshot, after session_run() */
