@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pager on a terminal. For the verbs that print files.
+ * The pager on a terminal, and how much of a file was read. For the verbs that read files.
  */
 #ifndef PAGER_H
 #define PAGER_H
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+struct hyptrace_file;
 struct out;
 
 /* The pager has ended: nobody reads what is printed. */
@@ -15,5 +16,10 @@ extern volatile sig_atomic_t pager_has_ended;
 
 bool pager_begin(struct out *out);
 void pager_end(struct out *out);
+
+/* progress.c: show it while that takes more than a second */
+void progress_begin(const struct hyptrace_file *file, bool wanted);
+void progress_end(void);
+bool is_stdout_file(void);
 
 #endif /* PAGER_H */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "columns.h"
 #include "printer.h"
-#include "time_text.h"
 
 /* Length of the longest bar of a histogram */
 #define BAR_WIDTH	40

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events that words of the command line and -F choose.
+ * The events that words of the command line and -F choose, to be printed or counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/text.h"
-#include "choice.h"
+#include "select.h"
 
 /* The remote whose only events are marks */
 #define TEST_REMOTE	"test"
@@ -239,4 +239,50 @@ bool choice_accept_event(const struct hyptrace_stream_event *event, void *arg)
 			return false;
 	}
 	return !choice->filters || hyptrace_filters_match(choice->filters, rec);
+}
+
+/* Fail if a word names an event that cannot be counted. A glob leaves out such events. */
+static int check_words(const char *verb, struct hyptrace_event *const *events,
+		       const struct words *words)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < words->nr; i++)
+		for (j = 0; events[j]; j++)
+			if (!events[j]->can_be_counted && !strcmp(events[j]->name, words->words[i]))
+				return cmd_fail("cannot %s \"%s\": EL2 has no counters for this event",
+						verb, words->words[i]);
+	return EXIT_DONE;
+}
+
+int counters_switch(struct context *ctx, const struct words *words, bool on)
+{
+	const char *verb = on ? "count" : "stop counting";
+	struct hyptrace_event **events, **countable;
+	unsigned int nr_events, i, nr = 0;
+	struct event_choice choice = {};
+	struct hyptrace_remote *remote;
+	struct hyptrace_error err;
+	int code;
+
+	code = cmd_get_events(ctx, &remote, &events, &nr_events);
+	if (code)
+		return code;
+	countable = xcalloc(nr_events + 1, sizeof(*countable));
+	for (i = 0; i < nr_events; i++)
+		if (events[i]->can_be_counted)
+			countable[nr++] = events[i];
+	if (!nr)
+		code = cmd_fail("remote \"%s\" cannot count events", remote->name);
+	else
+		code = check_words(verb, events, words) ?:
+		       cmd_choose_events(verb, countable, nr, words, &choice);
+	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, 0,
+					   &err))
+		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
+	event_choice_free(&choice);
+	free(countable);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
 }

@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct context;
 struct hyptrace_event_counter;
 struct hyptrace_event;
-struct words;
 
 /* A counter of one CPU, or the sum of those of all CPUs */
 struct counter_sum {
@@ -40,8 +38,5 @@ void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *e
 void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events);
 void counter_sums_sort(struct counter_sums *sums);
 void counter_sums_free(struct counter_sums *sums);
-
-/* counters_switch.c */
-int counters_switch(struct context *ctx, const struct words *words, bool on);
 
 #endif /* COUNTERS_H */

@@ -7,7 +7,7 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/progress.h"
+#include "output/pager.h"
 #include "session.h"
 #include "signals.h"
 

@@ -10,9 +10,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "event_hold.h"
-#include "ring_counts.h"
-#include "select.h"
 #include "session.h"
 #include "signals.h"
 #include "trigger.h"
@@ -269,20 +266,6 @@ static int take(struct loop *l)
 	return ret ? LOOP_AGAIN : LOOP_WAIT;
 }
 
-static uint64_t tick(struct loop *l, uint64_t now)
-{
-	struct session *s = l->arg;
-
-	return s->ops->tick(s, now);
-}
-
-static void input(struct loop *l)
-{
-	struct session *s = l->arg;
-
-	s->ops->input(s);
-}
-
 /* When the stream ends, the rings may be unloaded, and then their counters are gone. */
 static void get_refused(struct session *s)
 {
@@ -334,7 +317,7 @@ int session_run_stream(struct session *s)
 {
 	const struct loop_ops ops = {
 		.take = take, .hear = hear, .heard = heard, .stop = stop,
-		.tick = s->ops->tick ? tick : NULL, .input = s->ops->input ? input : NULL,
+		.tick = s->ops->tick, .input = s->ops->input,
 	};
 	struct hyptrace_error err;
 	int code;

@@ -5,7 +5,7 @@
  * The events in a file are exactly those that the ring's counter "read" counts while the file is
  * written. The losses are those that its sub-buffers report.
  */
-#include "ring_counts.h"
+#include "session.h"
 
 /* The counts of a ring since it was loaded or cleared */
 struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu)

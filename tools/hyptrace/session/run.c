@@ -6,8 +6,6 @@
 
 #include "output/die.h"
 #include "output/pager.h"
-#include "event_hold.h"
-#include "select.h"
 #include "session.h"
 #include "signals.h"
 

@@ -285,13 +285,12 @@ int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cp
 
 /* The remote and its events, of which the caller frees both. Return an exit code. */
 int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
-		   struct hyptrace_event ***events)
+		   struct hyptrace_event ***events, unsigned int *nr)
 {
 	struct hyptrace_error err;
-	unsigned int nr;
 	int code = cmd_get_remote(ctx, remote);
 
-	if (code || !hyptrace_get_events(ctx->h, (*remote)->name, events, &nr, &err))
+	if (code || !hyptrace_get_events(ctx->h, (*remote)->name, events, nr, &err))
 		return code;
 	code = cmd_fail("cannot list the events of \"%s\": %s", (*remote)->name, err.text);
 	hyptrace_free_remote(*remote);

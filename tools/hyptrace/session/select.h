@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The remotes and CPUs that a verb works on.
+ * What a verb works on: the remotes and CPUs, and the events that words of the command line name
+ * or that -e and -F choose.
  */
 #ifndef SELECT_H
 #define SELECT_H
 
+#include <argp.h>
+
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
 
+/* select.c */
 void cmd_make_printer(struct context *ctx);
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote);
 int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
-		   struct hyptrace_event ***events);
+		   struct hyptrace_event ***events, unsigned int *nr);
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr);
 
@@ -26,5 +30,54 @@ int cmd_request(struct context *ctx, const char *what, int without, cpu_request_
 		const void *arg);
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint);
+
+/* Event ids have 16 bits. */
+#define CHOICE_IDS	(UINT16_MAX + 1)
+
+/* Bytes that filter_count() writes at most */
+#define FILTER_COUNT_SIZE	40
+
+/* Arguments of a verb; the array is for free() */
+struct words {
+	const char	**words;
+	unsigned int	nr;
+};
+
+struct choice {
+	struct words		words;		/* arguments of -e */
+	const char		*filter;	/* argument of -F, or NULL */
+	bool			*wanted;	/* by id, what -e names; NULL: all events */
+	struct hyptrace_filters	*filters;	/* the condition of -F; or NULL */
+};
+
+/* choice.c */
+void cmd_add_word(struct words *words, const char *arg);
+error_t cmd_add_words(struct words *words, char *list);
+int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
+		      const struct words *words, struct event_choice *choice);
+void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
+			unsigned int nr, const struct words *only, bool quiet,
+			struct event_choice *choice);
+
+int filter_fail(const char *text, size_t at, const struct hyptrace_error *err);
+int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
+		 const struct hyptrace_formats *formats, struct hyptrace_filters **filters);
+const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]);
+
+int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,
+		unsigned int nr, const struct hyptrace_formats *formats);
+void choice_free(struct choice *choice);
+bool choice_accept_event(const struct hyptrace_stream_event *event, void *choice);
+struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
+				    unsigned int *nr);
+
+/* Are not all events chosen? */
+static inline bool choice_is_made(const struct choice *choice)
+{
+	return choice->filters || choice->wanted;
+}
+
+/* Have EL2 count the events that words name, or count them no more. Return an exit code. */
+int counters_switch(struct context *ctx, const struct words *words, bool on);
 
 #endif /* SELECT_H */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a session says: why it fails, what is damaged, and what became of the events.
+ * Hold the events of a session, and say why it fails, what is damaged, and what became of them.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "output/die.h"
@@ -67,4 +66,43 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
 			      filtered), discarded,
 		 counts->lost, counts->lost_more ? " or more" : "", lost);
+}
+
+/*
+ * Enable an event while the verb runs, or until event_release_all(). The kernel restores it then,
+ * even if the verb is killed.
+ */
+int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
+	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
+	       struct hyptrace_error *err)
+{
+	const struct hyptrace_event_options options = {
+		.filter = filter,
+		.trigger = trigger,
+		.after = after,
+		.flags = HYPTRACE_EVENT_HOLD,
+	};
+
+	return hyptrace_set_events(h, event->remote, (const char *[]){ event->name }, 1, true,
+				   &options, err);
+}
+
+/* Disable an event likewise. */
+int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
+			struct hyptrace_error *err)
+{
+	const struct hyptrace_event_options options = { .flags = HYPTRACE_EVENT_HOLD };
+
+	return hyptrace_set_events(h, event->remote, (const char *[]){ event->name }, 1, false,
+				   &options, err);
+}
+
+/* Let the kernel restore the events that the verb has held. */
+void event_release_all(struct hyptrace *h, const char *remote)
+{
+	struct hyptrace_error err;
+
+	/* if the remote is gone, its events are, too */
+	if (hyptrace_release_events(h, remote, &err) && err.errnum != ENODEV)
+		cmd_note("cannot restore the events of \"%s\": %s", remote, err.text);
 }

@@ -16,9 +16,9 @@
 #include "lib/hyptrace_file.h"
 #include "cli/cli.h"
 #include "child.h"
-#include "choice.h"
 #include "gaps.h"
 #include "loop.h"
+#include "select.h"
 
 /* The options of a verb, and where its events are */
 enum session_takes {
@@ -82,9 +82,9 @@ struct session_ops {
 		      unsigned int nr);
 	/* live: tracing has begun, and the command follows; returns an exit code */
 	int (*begin)(struct session *s);
-	/* live: as in struct loop_ops */
-	uint64_t (*tick)(struct session *s, uint64_t now);
-	void (*input)(struct session *s);
+	/* live: as in struct loop_ops; the argument of the loop is the session */
+	uint64_t (*tick)(struct loop *l, uint64_t now);
+	void (*input)(struct loop *l);
 	/* live: the end was requested: later events do not come */
 	void (*stop)(struct session *s);
 };
@@ -162,6 +162,12 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed);
 int session_fail(const struct session *s, const struct hyptrace_error *err);
 void session_note_damage(const struct hyptrace_error *err, void *s);
+int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
+	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
+	       struct hyptrace_error *err);
+int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
+			struct hyptrace_error *err);
+void event_release_all(struct hyptrace *h, const char *remote);
 
 /* live.c */
 int session_hold(struct session *s, const struct event_choice *choice);
@@ -179,5 +185,19 @@ uint64_t session_add_lost(uint64_t lost, uint64_t more);
 int session_open_file(struct session *s);
 int session_run_file(struct session *s);
 void session_count_file(struct session *s);
+
+/* What became of a ring's events while a verb was its only consumer, by the driver's counters */
+struct ring_counts {
+	uint64_t	events;		/* read */
+	uint64_t	lost;		/* as the sub-buffers report it */
+	uint64_t	filtered;	/* refused by filters at EL2 */
+	uint64_t	clears;		/* of the ring */
+};
+
+/* ring_counts.c */
+struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu);
+void ring_counts_add(struct ring_counts *sum, const struct ring_counts *counts);
+bool ring_counts_end(struct ring_counts *counts, const struct hyptrace_cpu *cpu, bool last,
+		     struct hyptrace_file_writer *w);
 
 #endif /* SESSION_H */

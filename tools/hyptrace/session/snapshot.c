@@ -9,7 +9,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "select.h"
 #include "session.h"
 
 /*

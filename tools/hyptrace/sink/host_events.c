@@ -9,7 +9,7 @@
 #include "lib/hyptrace_file.h"
 #include "cli/args.h"
 #include "output/die.h"
-#include "session/choice.h"
+#include "session/select.h"
 #include "host_events.h"
 
 /* Does a word name an event of the file? */

@@ -7,7 +7,7 @@
 #define HOST_EVENTS_H
 
 #include "lib/hyptrace_file.h"
-#include "session/choice.h"
+#include "session/select.h"
 
 struct host_events {
 	struct hyptrace_file	*file;		/* their reader; NULL if the file has none */

@@ -17,7 +17,7 @@
 #include "output/out.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "session/choice.h"
+#include "session/select.h"
 #include "csv.h"
 #include "json_rows.h"
 #include "lines.h"
@@ -51,19 +51,6 @@ enum {
 	OPT_RAW,
 	OPT_TIME,
 };
-
-#define TIME_HELP \
-	"Print the time as abs (seconds of the recorded clock, the default), rel (seconds " \
-	"since the first line), delta (seconds since the previous line) or wall (local date " \
-	"and time)"
-
-#define NS_HELP	"Print times with nanoseconds"
-
-#define RAW_HELP \
-	"Print each event in its print format: fields and numbers instead of a sentence"
-
-#define CSV_HELP \
-	"Print comma-separated values: a row for each event, a column for each field"
 
 static bool find_time(const char *s, enum lines_time *time)
 {
@@ -108,10 +95,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* Those of times are the last ones. */
 static const struct argp_option options[] = {
-	{ "raw", OPT_RAW, NULL, 0, RAW_HELP, 0 },
-	{ "csv", OPT_CSV, NULL, 0, CSV_HELP, 0 },
-	{ "time", OPT_TIME, "TIME", 0, TIME_HELP, 0 },
-	{ "ns", OPT_NS, NULL, 0, NS_HELP, 0 },
+	{ "raw", OPT_RAW, NULL, 0,
+	  "Print each event in its print format: fields and numbers instead of a sentence", 0 },
+	{ "csv", OPT_CSV, NULL, 0,
+	  "Print comma-separated values: a row for each event, a column for each field", 0 },
+	{ "time", OPT_TIME, "TIME", 0,
+	  "Print the time as abs (seconds of the recorded clock, the default), rel (seconds since the first line), delta (seconds since the previous line) or wall (local date and time)",
+	  0 },
+	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
 	{ 0 }
 };
 

@@ -16,17 +16,13 @@ enum {
 	OPT_RATE,
 };
 
-#define SIZE_HELP \
-	"Bytes of each CPU's ring, or units of 1024 with K, M, G or T"
-#define MODE_HELP \
-	"What a full ring drops: overwrite drops the oldest events, discard the newest"
-#define RATE_HELP \
-	"Selftest events per second and CPU, which the remote \"test\" writes; 0 for none"
-
 static const struct argp_option options[] = {
-	{ "rate", OPT_RATE, "N", 0, RATE_HELP, 0 },
-	{ "size", OPT_SIZE, "SIZE", 0, SIZE_HELP, 0 },
-	{ "mode", OPT_MODE, "MODE", 0, MODE_HELP, 0 },
+	{ "rate", OPT_RATE, "N", 0,
+	  "Selftest events per second and CPU, which the remote \"test\" writes; 0 for none", 0 },
+	{ "size", OPT_SIZE, "SIZE", 0,
+	  "Bytes of each CPU's ring, or units of 1024 with K, M, G or T", 0 },
+	{ "mode", OPT_MODE, "MODE", 0,
+	  "What a full ring drops: overwrite drops the oldest events, discard the newest", 0 },
 	{ 0 }
 };
 

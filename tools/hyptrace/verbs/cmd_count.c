@@ -8,8 +8,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/columns.h"
-#include "session/choice.h"
-#include "session/counters.h"
 #include "session/select.h"
 #include "view/times/stat.h"
 

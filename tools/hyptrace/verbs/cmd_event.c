@@ -8,8 +8,6 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
-#include "session/choice.h"
-#include "session/counters.h"
 #include "session/select.h"
 
 struct request {
@@ -29,20 +27,16 @@ enum {
 	OPT_AFTER,
 };
 
-#define FILTER_HELP \
-	"Record only events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
-#define START_HELP \
-	"Record nothing else until one of the events is recorded"
-#define STOP_HELP \
-	"Stop the recording of all CPUs when one of the events is recorded"
-#define AFTER_HELP \
-	"With --stop: record on until a CPU has moved on to the next sub-buffer N times"
-
 static const struct argp_option enable_options[] = {
-	{ "filter", 'F', "FILTER", 0, FILTER_HELP, 0 },
-	{ "start", OPT_START, NULL, 0, START_HELP, 0 },
-	{ "stop", OPT_STOP, NULL, 0, STOP_HELP, 0 },
-	{ "after", OPT_AFTER, "N", 0, AFTER_HELP, 0 },
+	{ "filter", 'F', "FILTER", 0,
+	  "Record only events that meet the condition, such as \"ret == -EPERM || duration > 50us\"",
+	  0 },
+	{ "start", OPT_START, NULL, 0,
+	  "Record nothing else until one of the events is recorded", 0 },
+	{ "stop", OPT_STOP, NULL, 0,
+	  "Stop the recording of all CPUs when one of the events is recorded", 0 },
+	{ "after", OPT_AFTER, "N", 0,
+	  "With --stop: record on until a CPU has moved on to the next sub-buffer N times", 0 },
 	{ "count", OPTION_FLAG(struct request, count), NULL, 0,
 	  "Have EL2 count the events, and do not record them", 0 },
 	{ 0 }
@@ -128,14 +122,12 @@ static int set_events(struct context *ctx, const struct request *request)
 	struct event_choice choice = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
-	unsigned int nr = 0;
+	unsigned int nr;
 	int code;
 
-	code = cmd_get_events(ctx, &remote, &events);
+	code = cmd_get_events(ctx, &remote, &events, &nr);
 	if (code)
 		return code;
-	while (events[nr])
-		nr++;
 	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
 	       set_chosen(ctx, verb, remote->name, request, &choice);
 	event_choice_free(&choice);

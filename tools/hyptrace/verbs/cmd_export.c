@@ -14,9 +14,8 @@
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/progress.h"
+#include "output/pager.h"
 #include "output/text.h"
-#include "session/select.h"
 #include "session/session.h"
 #include "session/signals.h"
 #include "sink/export.h"
@@ -24,16 +23,13 @@
 
 #define OPT_WITH	0x200
 
-#define FORMAT_HELP \
-	"Write this format; without the option, the name of OUT says which"
-
-#define WITH_HELP \
-	"Write a TAR of the Perfetto export of a file and of this trace of the host, which Perfetto opens as one"
-
 static const struct argp_option options[] = {
-	{ "format", 'f', "FORMAT", 0, FORMAT_HELP, 0 },
+	{ "format", 'f', "FORMAT", 0,
+	  "Write this format; without the option, the name of OUT says which", 0 },
 	{ "out", 'o', "OUT", 0, "Write to this file or folder, or to stdout (-, the default)", 0 },
-	{ "with", OPT_WITH, "HOST", 0, WITH_HELP, 0 },
+	{ "with", OPT_WITH, "HOST", 0,
+	  "Write a TAR of the Perfetto export of a file and of this trace of the host, which Perfetto opens as one",
+	  0 },
 	{ 0 }
 };
 
@@ -310,12 +306,12 @@ static void put_batch(struct session *s, const struct hyptrace_stream_event *eve
 }
 
 /* Write what there is so far; once a write has failed, end. */
-static uint64_t write_events(struct session *s, uint64_t now)
+static uint64_t write_events(struct loop *l, uint64_t now)
 {
-	struct job *job = s->arg;
+	struct job *job = ((struct session *)l->arg)->arg;
 
 	(void)now;
-	s->loop.is_over |= !!export_flush(&job->stream);
+	l->is_over |= !!export_flush(&job->stream);
 	return UINT64_MAX;
 }
 

@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/pager.h"
-#include "output/progress.h"
 #include "session/session.h"
 #include "sink/export.h"
 #include "sink/host_events.h"

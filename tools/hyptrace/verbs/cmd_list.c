@@ -12,7 +12,6 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/printer.h"
-#include "session/choice.h"
 #include "session/select.h"
 #include "session/trigger.h"
 

@@ -21,21 +21,17 @@ enum {
 	OPT_ROTATE,
 };
 
-#define SIZE_HELP \
-	"Use rings of this size, in bytes, or units of 1024 with K, M, G or T"
-
-#define HOST_HELP \
-	"Record these events of the host's own tracing, too: \"kvm:kvm_exit\", a system such as kvm, or a glob, with commas between them; may be repeated"
-
-#define ROTATE_HELP \
-	"At the limit, begin the next file, and keep N: FILE, FILE.1 and so on, the newest first"
-
 static const struct argp_option options[] = {
 	{ "file", 'o', "FILE", 0, "Write to FILE (" FILE_DEFAULT "); - is standard output", 0 },
-	{ "host", OPT_HOST, "EVENT", 0, HOST_HELP, 0 },
-	{ "size", OPT_SIZE, "BYTES", 0, SIZE_HELP, 0 },
+	{ "host", OPT_HOST, "EVENT", 0,
+	  "Record these events of the host's own tracing, too: \"kvm:kvm_exit\", a system such as kvm, or a glob, with commas between them; may be repeated",
+	  0 },
+	{ "size", OPT_SIZE, "BYTES", 0,
+	  "Use rings of this size, in bytes, or units of 1024 with K, M, G or T", 0 },
 	{ "limit", OPT_LIMIT, "BYTES", 0, "End when the file has so many bytes", 0 },
-	{ "rotate", OPT_ROTATE, "N", 0, ROTATE_HELP, 0 },
+	{ "rotate", OPT_ROTATE, "N", 0,
+	  "At the limit, begin the next file, and keep N: FILE, FILE.1 and so on, the newest first",
+	  0 },
 	{ "compress", 'z', NULL, 0, "Compress the file by zstd", 0 },
 	{ "snapshot", OPTION_FLAG(struct record, snapshot), NULL, 0,
 	  "Save what the rings hold, and consume nothing", 0 },

@@ -13,20 +13,18 @@
 #include "output/die.h"
 #include "view/calls/strace.h"
 
-#define TRACE_HELP \
-	"Print only these calls: names or globs of hypercalls, of SMC, PSCI and FF-A functions, of exits, or of their events, with commas between them; \"!\" before them excludes them; may be repeated"
-
-#define PID_HELP \
-	"Print only calls of the VM that this process runs, or of the VM with this handle, such as 0x1000; may be repeated"
-
 static const struct argp_option options[] = {
 	{ "summary-only", 'c', NULL, 0, "Print no calls, but a table of them at the end", 0 },
 	{ "csv", OPTION_FLAG(struct strace, csv), NULL, 0,
 	  "Print the table as comma-separated values", 0 },
 	{ "syscall-times", 'T', NULL, 0, "Print the time that each call took", 0 },
-	{ "trace", 'e', "CALLS", 0, TRACE_HELP, 0 },
+	{ "trace", 'e', "CALLS", 0,
+	  "Print only these calls: names or globs of hypercalls, of SMC, PSCI and FF-A functions, of exits, or of their events, with commas between them; \"!\" before them excludes them; may be repeated",
+	  0 },
 	{ "event", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
-	{ "pid", 'p', "VM", 0, PID_HELP, 0 },
+	{ "pid", 'p', "VM", 0,
+	  "Print only calls of the VM that this process runs, or of the VM with this handle, such as 0x1000; may be repeated",
+	  0 },
 	{ "file", 'o', "FILE", 0, "Write the calls to FILE; COMMAND has the standard output", 0 },
 	{ 0 }
 };

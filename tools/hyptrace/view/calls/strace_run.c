@@ -12,7 +12,6 @@
 #include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "session/event_hold.h"
 #include "strace.h"
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(kind)
@@ -249,16 +248,16 @@ static int begin(struct session *session)
 	return EXIT_DONE;
 }
 
-static uint64_t tick(struct session *session, uint64_t now)
+static uint64_t tick(struct loop *l, uint64_t now)
 {
-	struct strace *s = session->arg;
+	struct strace *s = ((struct session *)l->arg)->arg;
 	uint64_t since;
 
 	s->now = now;
 	if (now > HOLD_TIME)
 		flush(s, now - HOLD_TIME);
 	if (strace_vms_have_ended(&s->vms))
-		session->loop.is_over = true;
+		l->is_over = true;
 	if (hyptrace_nest_waits(s->nest, &since))
 		return since + HOLD_TIME;
 	/* the processes of VMs may end without an event */

@@ -8,7 +8,6 @@
 #include "lib/hyptrace_file.h"
 #include "output/clock.h"
 #include "session/counters.h"
-#include "session/ring_counts.h"
 #include "session/session.h"
 #include "sink/lines.h"
 

@@ -13,7 +13,6 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"
-#include "session/event_hold.h"
 #include "session/select.h"
 #include "catch.h"
 

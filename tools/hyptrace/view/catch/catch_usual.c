@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"
-#include "output/time_text.h"
 #include "catch.h"
 
 static int read_counters(const struct catcher *c, struct hyptrace_event_counter ***counters,

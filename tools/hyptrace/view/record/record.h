@@ -8,7 +8,6 @@
 #include <pthread.h>
 
 #include "lib/hyptrace_file.h"
-#include "session/ring_counts.h"
 #include "session/session.h"
 
 struct tracefs_instance;

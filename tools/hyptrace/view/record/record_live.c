@@ -9,7 +9,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "session/event_hold.h"
 #include "session/signals.h"
 #include "record.h"
 

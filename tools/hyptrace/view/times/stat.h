@@ -10,9 +10,10 @@
 
 #include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
+#include "output/clock.h"
 #include "output/columns.h"
 #include "output/map.h"
-#include "output/time_text.h"
+#include "output/printer.h"
 #include "session/session.h"
 #include "loglin.h"
 

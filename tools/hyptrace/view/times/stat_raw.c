@@ -153,7 +153,8 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 	struct counter_sums sums = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
-	int code = cmd_get_events(ctx, &remote, &events);
+	unsigned int nr;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
 	if (code)
 		return code;

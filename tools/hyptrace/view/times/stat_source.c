@@ -112,13 +112,14 @@ static void take_all(struct session *s, const struct hyptrace_stream_event *even
 	stat_feed(s->arg, events, nr);
 }
 
-static uint64_t tick(struct session *s, uint64_t now)
+static uint64_t tick(struct loop *l, uint64_t now)
 {
 	const uint64_t time = clock_now(CLOCK_BOOTTIME);
+	const struct session *s = l->arg;
 	struct stat *stat = s->arg;
 
 	/* events that are held back to keep the order of CPUs */
-	if (s->loop.has_ended)
+	if (l->has_ended)
 		return now + s->bound;
 	if (stat->next == UINT64_MAX)
 		return UINT64_MAX;
@@ -126,16 +127,16 @@ static uint64_t tick(struct session *s, uint64_t now)
 		begin_counting(stat);
 		show_until(stat, time - LATENESS);
 	}
-	s->loop.is_over |= stat->is_over;
+	l->is_over |= stat->is_over;
 	return now + stat->next + LATENESS - time;
 }
 
-static void input(struct session *s)
+static void input(struct loop *l)
 {
-	struct stat *stat = s->arg;
+	struct stat *stat = ((struct session *)l->arg)->arg;
 
 	stat->input(stat);
-	s->loop.is_over |= stat->is_over;
+	l->is_over |= stat->is_over;
 }
 
 static void stop(struct session *s)

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/clock.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "output/printer.h"
-#include "output/time_text.h"
 #include "top.h"
 
 #define NAME_WIDTH_MIN	10
