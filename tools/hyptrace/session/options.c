@@ -21,26 +21,8 @@ enum {
 	OPT_TO,
 };
 
-#define EVENT_HELP \
-	"Choose these events: names, globs or all, with commas between them; may be repeated"
-
-#define FILTER_HELP \
-	"Choose events that meet the condition, such as \"ret == -EPERM || duration > 50us\""
-
 #define FROM_HELP \
 	"Choose no event before this time: seconds of the file's clock, \"+10ms\" (after the first event) or \"-1s\" (before the last one)"
-
-#define TO_HELP \
-	"Choose no event after this time, likewise"
-
-#define NO_START_HELP \
-	"Do not start tracing; end when it is off and the rings are empty"
-
-#define BOUND_HELP \
-	"Wait for events of other CPUs for so long (10ms), which keeps all events in order"
-
-#define COUNT_HELP \
-	"End after N of these; of a file, choose the last N"
 
 struct session_option {
 	unsigned int		takes;
@@ -48,22 +30,28 @@ struct session_option {
 };
 
 static const struct session_option session_options[] = {
-	{ SESSION_EVENT, { "event", 'e', "EVENT", 0, EVENT_HELP, 0 } },
-	{ SESSION_FILTER, { "filter", 'F', "FILTER", 0, FILTER_HELP, 0 } },
+	{ SESSION_EVENT, { .name = "event", .key = 'e', .arg = "EVENT", .doc =
+	  "Choose these events: names, globs or all, with commas between them; may be repeated" } },
+	{ SESSION_FILTER, { .name = "filter", .key = 'F', .arg = "FILTER", .doc =
+	  "Choose events that meet the condition, such as \"ret == -EPERM || duration > 50us\"" } },
 	{ SESSION_INPUT, { "input", 'i', "FILE", 0, "Read this file", 0 } },
 	{ SESSION_TIMES, { "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 } },
-	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0, TO_HELP, 0 } },
+	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0,
+	  "Choose no event after this time, likewise", 0 } },
 	{ SESSION_FIRST | SESSION_LAST,
 	  { "count", 'n', "N", 0, "End after N events; of a file, choose the last N", 0 } },
 	{ SESSION_FIRST, { "count", 'n', "N", 0, "End after N events", 0 } },
 	{ SESSION_LAST, { "count", 'n', "N", 0, "Choose the last N events", 0 } },
-	{ SESSION_COUNT, { "count", 'n', "N", 0, COUNT_HELP, 0 } },
+	{ SESSION_COUNT, { "count", 'n', "N", 0,
+	  "End after N of these; of a file, choose the last N", 0 } },
 	{ SESSION_INTERVALS, { "count", 'n', "N", 0, "End after N intervals", 0 } },
 	{ SESSION_LAST, { "last", OPT_LAST, "N", OPTION_HIDDEN, NULL, 0 } },
 	{ SESSION_DURATION, { "duration", OPT_DURATION, "TIME", 0,
 			      "End after this time, such as 10s or 500ms", 0 } },
-	{ SESSION_BOUND, { "order-bound", OPT_BOUND, "TIME", 0, BOUND_HELP, 0 } },
-	{ SESSION_NO_START, { "no-start", OPT_NO_START, NULL, 0, NO_START_HELP, 0 } },
+	{ SESSION_BOUND, { .name = "order-bound", .key = OPT_BOUND, .arg = "TIME", .doc =
+	  "Wait for events of other CPUs for so long (10ms), which keeps all events in order" } },
+	{ SESSION_NO_START, { "no-start", OPT_NO_START, NULL, 0,
+	  "Do not start tracing; end when it is off and the rings are empty", 0 } },
 	{ SESSION_QUIET, { "quiet", 'q', NULL, 0,
 			   "Print no notes; losses and errors are still printed", 0 } },
 };
