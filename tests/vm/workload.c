@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <linux/kvm.h>
 
 #define GUEST_RAM	0x80000000ULL	/* address of its code */
@@ -32,6 +33,9 @@
 
 /* A signal ends a WFI of the guest. */
 #define TIMER_US	1000
+
+/* No store for two such periods: the guest hangs. Tests wait 30 s. */
+#define PERIOD_S	10
 
 #define CORE_REG(field) \
 	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(field))
@@ -92,6 +96,8 @@ struct guest {
 	int vcpu;
 	struct kvm_run *run;
 };
+
+static volatile sig_atomic_t periods;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
 {
@@ -173,16 +179,41 @@ static struct guest guest_create(const struct work *work)
 	return guest;
 }
 
+static uint64_t get_reg(int vcpu, uint64_t id)
+{
+	uint64_t value;
+	struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
+
+	kvm_ioctl(vcpu, KVM_GET_ONE_REG, &reg, "to tell a register");
+	return value;
+}
+
+/* Say what a guest does that has made no store for long. */
+static void __attribute__((noreturn)) die_of_hang(const struct guest *guest, unsigned long ioctls)
+{
+	uint64_t pc = get_reg(guest->vcpu, CORE_REG(regs.pc));
+	uint64_t calls = get_reg(guest->vcpu, CORE_REG(regs.regs[20]));
+	uint64_t answered = get_reg(guest->vcpu, CORE_REG(regs.regs[21]));
+
+	errno = 0;
+	die("no store for %u s: %lu KVM_RUN, pc=%#llx, %lld PSCI calls to make, %llu answered",
+	    PERIOD_S, ioctls, (unsigned long long)pc, (long long)calls,
+	    (unsigned long long)answered);
+}
+
 /* Run to the next store to the device. Return the value: the PSCI calls that were answered. */
 static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 {
 	const struct kvm_run *run = guest->run;
+	const sig_atomic_t begin = periods;
 	uint64_t stored;
 	int ret;
 
 	do {
 		++*ioctls;
 		ret = ioctl(guest->vcpu, KVM_RUN, 0UL);
+		if (ret < 0 && periods - begin > 1)
+			die_of_hang(guest, *ioctls);
 	} while (ret < 0 && errno == EINTR);
 	if (ret < 0)
 		die("KVM cannot run the vCPU");
@@ -226,6 +257,26 @@ static unsigned long number(const char *text, const char *what)
 
 static void ignore(int signal __attribute__((unused)))
 {
+}
+
+static void count(int signal __attribute__((unused)))
+{
+	periods++;
+}
+
+/* Count periods. They are long: a guest that runs as it should does not exit because of them. */
+static void start_periods(void)
+{
+	const struct itimerspec period = {
+		.it_interval.tv_sec = PERIOD_S, .it_value.tv_sec = PERIOD_S,
+	};
+	const struct sigaction action = { .sa_handler = count };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	timer_t timer;
+
+	if (sigaction(SIGUSR1, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+	    timer_settime(timer, 0, &period, NULL))
+		die("no timer");
 }
 
 /* Interrupt system calls periodically. */
@@ -336,6 +387,7 @@ int main(int argc, char **argv)
 
 	parse(argc, argv, &work);
 	guest = guest_create(&work);
+	start_periods();
 	if (work.wfi)
 		start_timer();
 	for (exits = 0; exits < work.mmio; exits++) {
