@@ -86,6 +86,8 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	says 'a file is read: that takes no --duration and no command'
 	run -1 hyptrace -r test top -b -i x
 	says '--remote is for the machine'
+	run -1 hyptrace -r test report
+	says '--remote is for the machine'
 	run -1 hyptrace top -b file
 	says 'unexpected argument "file"'
 }

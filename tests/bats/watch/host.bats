@@ -45,7 +45,7 @@ state()
 	state | cmp - before
 	no_instances
 	grep -q ' events of the host recorded, 0 lost$' said
-	ht report -q --ns >lines
+	hyptrace report -q --ns >lines
 	# on each CPU: kvm_entry, EL2 enters the guest, the guest exits to EL2, EL2 returns to the host, kvm_exit
 	awk '
 		{ cpu = $1 }
@@ -73,7 +73,7 @@ state()
 	for option in '' -z; do
 		# shellcheck disable=SC2086 # no option, or one
 		ht record -q $option --host kvm,sched:sched_switch -e hyp_enter,hyp_exit -- workload --psci 100
-		ht report -q --ns | sed -nE 's/^\[([0-9]+)\] +([0-9.]+): host .{1,16}-[0-9]+ +([a-z_0-9]+): .*/\1 \2 \3/p' | sort >ours
+		hyptrace report -q --ns | sed -nE 's/^\[([0-9]+)\] +([0-9.]+): host .{1,16}-[0-9]+ +([a-z_0-9]+): .*/\1 \2 \3/p' | sort >ours
 		(($(grep -c kvm_exit ours) >= 100 && $(grep -c sched_switch ours) >= 1))
 		trace-cmd report -t hyptrace.dat 2>/dev/null |
 			sed -nE 's/^.*\[([0-9]+)\] +([^ ]+ +)?([0-9]+\.[0-9]+): ((kvm|sched|vgic|timer|trap)_[a-z_0-9]+): .*/\1 \3 \4/p' | sort >theirs
@@ -91,7 +91,7 @@ state()
 	[[ $(ls "$tracefs/instances") == "hyptrace-$recorder" ]]
 	kill -KILL "$recorder"
 	within "$patience" no_instances
-	ht report -q hyptrace.dat.part | grep -q ': host .* sched_'
+	hyptrace report -q hyptrace.dat.part | grep -q ': host .* sched_'
 }
 
 @test "an unknown event of the host changes nothing" {
@@ -105,6 +105,6 @@ state()
 @test "only the chosen CPUs of the host are recorded" {
 	needs_tracefs
 	ht record -q -C 0 --host sched:sched_switch -e hyp_enter --duration 1
-	same "$(ht dump -j | jq -c '[.host_cpus[].cpu]')" "[0]"
-	(($(ht report -q -e sched_switch | wc -l) > 0))
+	same "$(hyptrace dump -j | jq -c '[.host_cpus[].cpu]')" "[0]"
+	(($(hyptrace report -q -e sched_switch | wc -l) > 0))
 }
