@@ -97,11 +97,11 @@ top_shows()
 	made -n 100000 -c 4
 	mkfifo pipe
 	for format in chrome jsonl; do
-		{ head -c 300000 >head && sleep 60; } <pipe 3>&- &
+		{ head -c 300000 >begin && sleep 60; } <pipe 3>&- &
 		reader=$!
 		"$hyptrace" export -q -f "$format" t.dat >pipe 2>said 3>&- &
 		export=$!
-		timeout 20 bash -c 'until [[ -s head ]]; do sleep 0.1; done; sleep 1'
+		timeout 20 bash -c 'until [[ -s begin ]]; do sleep 0.1; done; sleep 1'
 		kill -TERM "$export"
 		timeout 20 tail -f --pid="$export" /dev/null
 		code=0
