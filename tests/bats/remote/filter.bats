@@ -97,11 +97,9 @@ none_enabled()
 	same "$stderr" "hyptrace: 2 events printed, 28 filtered, 0 lost"
 }
 
-@test "of two filters the last counts" {
-	tracing_marks
-	ht mark 1 --count 3 -C 0
-	run -0 ht show -q -F 'id == 1' -F 'id == 3'
-	same "$(ids <<<"$output")" 3
+@test "a second filter is refused, and the message says how to join them" {
+	run -1 ht show -q -F 'id == 1' -F 'id == 3'
+	says '--filter is given twice: join the conditions by "&&"'
 }
 
 @test "a wrong filter is a usage error, with a caret below what is wrong" {

@@ -77,8 +77,10 @@ filtering()
 	[[ $output != *filters* ]]
 }
 
-@test "of two filters the last counts" {
-	ht enable selftest -F 'id == 1' --filter='id == 3'
+@test "a new filter replaces the last one, and a second one is refused" {
+	ht enable selftest -F 'id == 3'
+	run -1 ht enable selftest -F 'id == 1' --filter='id == 4'
+	says '--filter is given twice: join the conditions by "&&"'
 	same "$(filter_of selftest)" 'id == 3'
 	ht enable selftest -F 'id == 4'
 	same "$(filter_of selftest)" 'id == 4'

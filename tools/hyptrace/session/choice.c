@@ -37,6 +37,14 @@ error_t cmd_add_words(struct words *words, char *list)
 	return 0;
 }
 
+error_t cmd_set_filter(const char **filter, const char *arg)
+{
+	if (*filter)
+		return cmd_usage("--filter is given twice: join the conditions by \"&&\"");
+	*filter = arg;
+	return 0;
+}
+
 static int fail_unknown(const char *verb, const char *word, struct hyptrace_event *const *events,
 			unsigned int nr)
 {

@@ -3,7 +3,6 @@
  * The events of a live remote as they happen.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

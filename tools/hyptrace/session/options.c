@@ -122,10 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'e':
 		return cmd_add_words(&s->choice.words, arg);
 	case 'F':
-		if (s->choice.filter)
-			return cmd_usage("--filter is given twice: join the conditions by \"&&\"");
-		s->choice.filter = arg;
-		return 0;
+		return cmd_set_filter(&s->choice.filter, arg);
 	case 'i':
 		s->path = arg;
 		return *arg ? 0 : cmd_usage("the name of the file is empty");

@@ -53,6 +53,7 @@ struct choice {
 /* choice.c */
 void cmd_add_word(struct words *words, const char *arg);
 error_t cmd_add_words(struct words *words, char *list);
+error_t cmd_set_filter(const char **filter, const char *arg);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
 void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,

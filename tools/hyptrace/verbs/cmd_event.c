@@ -62,8 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'F':
-		request->filter = arg;
-		return 0;
+		return cmd_set_filter(&request->filter, arg);
 	case OPT_START:
 		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_START);
 	case OPT_STOP:
