@@ -61,8 +61,7 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c filter_resolve.c \
-	nearest.c))
+filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c nearest.c))
 test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)

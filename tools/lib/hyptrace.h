@@ -602,25 +602,12 @@ int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptra
 
 /* filter.c: conditions on the fields of events */
 
-struct hyptrace_filters;
-
-struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
-					      const char *text, size_t *at,
-					      struct hyptrace_error *err);
-struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *const *events,
-						  unsigned int nr, const char *text, size_t *at,
-						  struct hyptrace_error *err);
+struct hyptrace_filter *hyptrace_filter_new(const struct hyptrace_event *const *events,
+					    unsigned int nr, const struct hyptrace_formats *fmts,
+					    bool fits_all, const char *text, size_t *at,
+					    struct hyptrace_error *err);
 void hyptrace_filter_free(struct hyptrace_filter *filter);
-void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
-				 const struct hyptrace_formats *fmts);
-bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size);
-struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
-					      unsigned int nr, const struct hyptrace_formats *fmts,
-					      const char *text, size_t *at,
-					      struct hyptrace_error *err);
-void hyptrace_filters_free(struct hyptrace_filters *filters);
-bool hyptrace_filters_match(const struct hyptrace_filters *filters,
-			    const struct hyptrace_record *rec);
+bool hyptrace_filter_match(const struct hyptrace_filter *filter, const struct hyptrace_record *rec);
 
 /* merge.c: merge the events of several rings in the order of time */
 struct hyptrace_merge;

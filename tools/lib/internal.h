@@ -50,18 +50,25 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 #define HYPTRACE_FILTER_ACCEPT		0xff
 #define HYPTRACE_FILTER_REJECT		0xfe
 
-/* A comparison; the first one is evaluated first */
+/* A comparison; the value is in two's complement */
 struct hyptrace_filter_term {
-	char		*field;
+	char		field[HYPTRACE_EVENT_NAME_MAX + 1];
 	uint32_t	op;		/* enum hyptrace_filter_op */
-	uint64_t	value;		/* in two's complement */
+	uint64_t	value;
 	uint32_t	on_true;	/* number of the next one, or one of the above */
 	uint32_t	on_false;
 };
 
-const char *hyptrace_filter_text(const struct hyptrace_filter *filter);
-const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
-							unsigned int index);
+struct hyptrace_filter {
+	char				*text;
+	unsigned int			nr;	/* of the terms; the first is evaluated first */
+	/* for the first event, and for each of them if the filter fits all */
+	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
+	/* formats that know which hypercalls return nothing, or NULL */
+	const struct hyptrace_formats	*formats;
+	unsigned int			nr_ids;
+	struct filter_values		*by_id[];	/* NULL for an event that never matches */
+};
 
 /* format_check.c: what may libtraceevent parse of an event's description in a file? */
 enum format_check {

@@ -12,6 +12,7 @@
 
 #include "output/die.h"
 #include "view/calls/strace.h"
+#include "filter_case.h"
 #include "sentence_case.h"
 
 /* A table of hypercalls from 0 on, more than a filter has comparisons */
@@ -195,8 +196,7 @@ static void expect_filter(enum hyptrace_kind kind, const char *expected)
 	}
 	assert_non_null(text);
 	assert_string_equal(text, expected);
-	filter = hyptrace_filter_parse(hyptrace_model_of_kind(model, kind)->event, text,
-				       &at, &err);
+	filter = filter_of(hyptrace_model_of_kind(model, kind)->event, text, &at, &err);
 	if (!filter)
 		fail_msg("\"%s\" at %zu: %s", text, at, err.text);
 	hyptrace_filter_free(filter);

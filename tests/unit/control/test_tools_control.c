@@ -19,6 +19,7 @@
 #include "lib/internal.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"
+#include "filter_case.h"
 
 static struct hyptrace *h;
 static struct hyptrace_error err;
@@ -253,22 +254,22 @@ static void sent_terms(struct nlattr *nest, const struct hyptrace_filter *filter
 		/* The kernel refuses a nest without this flag. */
 		assert_true(attr->nla_type & NLA_F_NESTED);
 		assert_int_equal(nla_parse_nested(tb, HYPTRACE_A_TERM_MAX, attr, NULL), 0);
-		term = hyptrace_filter_term(filter, i++);
-		assert_non_null(term);
+		assert_true(i < filter->nr);
+		term = &filter->terms[i++];
 		assert_string_equal(nla_get_string(tb[HYPTRACE_A_TERM_FIELD]), term->field);
 		assert_int_equal(nla_get_u32(tb[HYPTRACE_A_TERM_OP]), term->op);
 		assert_true(nla_get_u64(tb[HYPTRACE_A_TERM_VALUE]) == term->value);
 		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_TERM_ON_TRUE]), term->on_true);
 		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_TERM_ON_FALSE]), term->on_false);
 	}
-	assert_null(hyptrace_filter_term(filter, i));
+	assert_int_equal(filter->nr, i);
 }
 
 static void filter_of_events(void **state)
 {
 	struct hyptrace_event_options options = {};
 	static const char text[] = "(id > 7 || ret == -EPERM) && id & 1";
-	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, text, NULL, &err);
+	struct hyptrace_filter *filter = filter_of(&event, text, NULL, &err);
 	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + 1], *nest[HYPTRACE_A_FILTER_MAX + 1];
 	static const char *const two[] = { "call", "other" };
 
@@ -375,7 +376,7 @@ static void longest_filter(void **state)
 	for (more = 0; more < 2; more++) {
 		nr = fake_netlink.nr_sent;
 		snprintf(text, sizeof(text), "%*s", HYPTRACE_FILTER_TEXT_MAX + (int)more, terms);
-		filter = hyptrace_filter_parse(&event, text, NULL, &err);
+		filter = filter_of(&event, text, NULL, &err);
 		assert_non_null(filter);
 		options.filter = filter;
 		assert_int_equal(hyptrace_set_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX, true,
@@ -415,8 +416,7 @@ static void no_memory(void **state)
 	static const unsigned int attrs[] = {
 		1, 1 + 3, 1 + 1, 1 + 3, 1 + 2 + 1, 1 + 1 + 1 + 2 + 2 * (1 + 5) + 2,
 	};
-	struct hyptrace_filter *filter = hyptrace_filter_parse(&event, "id > 1 && id < 9", NULL,
-							       &err);
+	struct hyptrace_filter *filter = filter_of(&event, "id > 1 && id < 9", NULL, &err);
 	struct hyptrace_event_options options = {};
 	struct hyptrace_settings changes = {};
 	bool failed = true;

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "filter_case.h"
 #include "filter_sample.h"
 
 #define TREES		20000
@@ -210,7 +211,7 @@ static void check_terms(const struct hyptrace_filter *filter, unsigned int nr)
 	unsigned int i, leaf = 0;
 
 	for (i = 0; i < nr; i++) {
-		term = hyptrace_filter_term(filter, i);
+		term = &filter->terms[i];
 		while (nodes[leaf].kind != KIND_COMPARISON)
 			leaf++;
 		assert_string_equal(term->field, sample_fields[nodes[leaf].field].name);
@@ -226,7 +227,7 @@ static void check_terms(const struct hyptrace_filter *filter, unsigned int nr)
 		if (term->on_false < nr)
 			reached[term->on_false] = true;
 	}
-	assert_null(hyptrace_filter_term(filter, nr));
+	assert_int_equal(filter->nr, nr);
 }
 
 static void random_filters(void **state)
@@ -245,7 +246,7 @@ static void random_filters(void **state)
 		nr = 1 + below(HYPTRACE_FILTER_TERMS_MAX);
 		tree = any_tree(nr);
 		print(text, tree, KIND_ANY);
-		filter = hyptrace_filter_parse(&sample_event, text, &at, &err);
+		filter = filter_of(&sample_event, text, &at, &err);
 		if (!filter && strncmp(err.text, "no event can meet", 17))
 			fail_msg("\"%s\": %s at %zu", text, err.text, at);
 		if (filter)
@@ -254,7 +255,7 @@ static void random_filters(void **state)
 			any_payload();
 			wanted = evaluate(tree);
 			if (wanted != (filter &&
-				       hyptrace_filter_match(filter, &sample, SAMPLE_SIZE)))
+				       filter_accepts(filter, &sample, SAMPLE_SIZE)))
 				fail_msg("\"%s\" is not %d", text, wanted);
 			accepted += wanted;
 		}
@@ -294,20 +295,20 @@ static void impossible(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
-		if (hyptrace_filter_parse(&sample_event, never[i], &at, &err))
+		if (filter_of(&sample_event, never[i], &at, &err))
 			fail_msg("\"%s\" is accepted", never[i]);
 		assert_string_equal(err.text, "no event can meet this filter: the condition is never true");
 		assert_int_equal(at, 0);
 	}
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		if (hyptrace_filter_parse(&sample_event, pairs[i].text, &at, &err))
+		if (filter_of(&sample_event, pairs[i].text, &at, &err))
 			fail_msg("\"%s\" is accepted", pairs[i].text);
 		assert_string_equal(err.text,
 				    "no event can meet this filter: here, the conditions exclude each other");
 		assert_int_equal(at, pairs[i].at);
 	}
 	for (i = 0; i < sizeof(possible) / sizeof(possible[0]); i++) {
-		filter = hyptrace_filter_parse(&sample_event, possible[i], &at, &err);
+		filter = filter_of(&sample_event, possible[i], &at, &err);
 		if (!filter)
 			fail_msg("\"%s\": %s", possible[i], err.text);
 		hyptrace_filter_free(filter);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "filter_case.h"
 #include "sentence_case.h"
 
 static struct hyptrace_hypercall calls[] = {
@@ -30,19 +31,18 @@ static const struct entry_host_hcall entries[] = {
 /* Which of the entries meet a filter, one bit each */
 static unsigned int met_by(const char *text)
 {
-	struct hyptrace_filters *filters;
+	struct hyptrace_filter *filters;
 	struct hyptrace_record rec;
 	unsigned int i, met = 0;
 
-	filters = hyptrace_filters_new(event_list(events, NR_EVENTS), NR_EVENTS, formats, text,
-				       NULL, NULL);
+	filters = filter_any(event_list(events, NR_EVENTS), NR_EVENTS, formats, text, NULL, NULL);
 	assert_non_null(filters);
 	for (i = 0; i < COUNT(entries); i++) {
 		rec = record_of("host_hcall", &entries[i], event_of("host_hcall")->size);
-		met |= hyptrace_filters_match(filters, &rec) << i;
+		met |= hyptrace_filter_match(filters, &rec) << i;
 		free((void *)rec.data);
 	}
-	hyptrace_filters_free(filters);
+	hyptrace_filter_free(filters);
 	return met;
 }
 

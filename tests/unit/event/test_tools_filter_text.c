@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "filter_case.h"
 #include "filter_sample.h"
 
 /* The caret stands below the character at fault. */
@@ -25,7 +26,7 @@ static void check(const struct wrong *wrong)
 	struct hyptrace_error err = { .subject = "old" };
 	size_t at = SIZE_MAX;
 
-	if (hyptrace_filter_parse(&sample_event, wrong->text, &at, &err))
+	if (filter_of(&sample_event, wrong->text, &at, &err))
 		fail_msg("\"%s\" is parsed", wrong->text);
 	if (at != strlen(wrong->caret) - 1)
 		fail_msg("\"%s\": %s at %zu, not %zu", wrong->text, err.text, at,
@@ -35,7 +36,7 @@ static void check(const struct wrong *wrong)
 	assert_int_equal(err.errnum, EINVAL);
 	assert_string_equal(err.subject, "");
 	/* the reason and its place may be left out */
-	assert_null(hyptrace_filter_parse(&sample_event, wrong->text, NULL, NULL));
+	assert_null(filter_of(&sample_event, wrong->text, NULL, NULL));
 }
 
 #define CHECK_ALL(list)							\
@@ -294,14 +295,13 @@ static void limits(void **state)
 
 	(void)state;
 	CHECK_ALL(list);
-	filter = hyptrace_filter_parse(&sample_event, "((((((((((((((((op == 1))))))))))))))))",
-				       NULL, NULL);
+	filter = filter_of(&sample_event, "((((((((((((((((op == 1))))))))))))))))", NULL, NULL);
 	assert_non_null(filter);
 	hyptrace_filter_free(filter);
 	/* that is how deep, not how many */
-	filter = hyptrace_filter_parse(&sample_event,
-				       "((((((((op == 1))))))))||((((((((op == 1))))))))||((op == 1))",
-				       NULL, NULL);
+	filter = filter_of(&sample_event,
+			   "((((((((op == 1))))))))||((((((((op == 1))))))))||((op == 1))", NULL,
+			   NULL);
 	assert_non_null(filter);
 	hyptrace_filter_free(filter);
 }
@@ -317,9 +317,9 @@ static void lacking_events(void **state)
 	size_t at;
 
 	(void)state;
-	assert_null(hyptrace_filter_parse_all(events, 3, "pfn == 1", &at, &err));
+	assert_null(hyptrace_filter_new(events, 3, NULL, true, "pfn == 1", &at, &err));
 	assert_string_equal(err.text, "the events \"other\", \"other\" have no field \"pfn\"");
-	assert_null(hyptrace_filter_parse_all(events, 7, "pfn == 1", &at, &err));
+	assert_null(hyptrace_filter_new(events, 7, NULL, true, "pfn == 1", &at, &err));
 	assert_string_equal(err.text, "the events \"other\", \"other\", \"other\", \"other\" and 2 others have no field \"pfn\"");
 }
 
@@ -341,7 +341,7 @@ static void beginnings(void **state)
 			part[len] = c;
 			part[len + 1] = '\0';
 			at = SIZE_MAX;
-			filter = hyptrace_filter_parse(&sample_event, part, &at, &err);
+			filter = filter_of(&sample_event, part, &at, &err);
 			if (!filter)
 				assert_in_range(at, 0, strlen(part));
 			hyptrace_filter_free(filter);

@@ -152,16 +152,17 @@ int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 }
 
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
-		 const struct hyptrace_formats *formats, struct hyptrace_filters **filters)
+		 const struct hyptrace_formats *formats, struct hyptrace_filter **parsed)
 {
 	struct hyptrace_error err;
 	size_t at;
 
-	*filters = NULL;
+	*parsed = NULL;
 	if (!text)
 		return EXIT_DONE;
-	*filters = hyptrace_filters_new(events, nr, formats, text, &at, &err);
-	if (*filters)
+	*parsed = hyptrace_filter_new((const struct hyptrace_event *const *)events, nr, formats,
+				      false, text, &at, &err);
+	if (*parsed)
 		return EXIT_DONE;
 	return filter_fail(text, at, &err);
 }
@@ -219,14 +220,14 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);
-	code = filter_parse(choice->filter, chosen, nr, formats, &choice->filters);
+	code = filter_parse(choice->filter, chosen, nr, formats, &choice->parsed);
 	free(chosen);
 	return code;
 }
 
 void choice_free(struct choice *choice)
 {
-	hyptrace_filters_free(choice->filters);
+	hyptrace_filter_free(choice->parsed);
 	free(choice->wanted);
 	free(choice->words.words);
 	*choice = (struct choice){};
@@ -246,7 +247,7 @@ bool choice_accept_event(const struct hyptrace_stream_event *event, void *arg)
 		if (!choice->wanted[id])
 			return false;
 	}
-	return !choice->filters || hyptrace_filters_match(choice->filters, rec);
+	return !choice->parsed || hyptrace_filter_match(choice->parsed, rec);
 }
 
 /* Fail if a word names an event that cannot be counted. A glob leaves out such events. */

@@ -93,10 +93,12 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 	struct hyptrace_filter *filter;
 	unsigned int i;
 
+	const struct hyptrace_event *event;
 	for (i = 0; i < s->nr_events; i++) {
 		if (s->events[i]->enabled || !event_choice_has(choice, s->events[i]->name))
 			continue;
-		filter = hyptrace_filter_parse(s->events[i], s->choice.filter, NULL, NULL);
+		event = s->events[i];
+		filter = hyptrace_filter_new(&event, 1, NULL, true, s->choice.filter, NULL, NULL);
 		if (filter && !event_hold(s->ctx->h, s->events[i], filter, 0, 0, NULL))
 			s->gaps.own = s->choice.filter;
 		hyptrace_filter_free(filter);
@@ -125,7 +127,7 @@ int session_hold(struct session *s, const struct event_choice *choice)
 static int check_filter(const struct session *s, const struct event_choice *choice)
 {
 	struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(*enabled));
-	struct hyptrace_filters *filters = NULL;
+	struct hyptrace_filter *filter = NULL;
 	unsigned int nr_enabled = 0, i;
 	int code = EXIT_DONE;
 
@@ -134,8 +136,8 @@ static int check_filter(const struct session *s, const struct event_choice *choi
 			enabled[nr_enabled++] = s->events[i];
 	/* if none is, somebody else may enable any later */
 	if (nr_enabled && s->choice.filter)
-		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filters);
-	hyptrace_filters_free(filters);
+		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filter);
+	hyptrace_filter_free(filter);
 	free(enabled);
 	return code;
 }

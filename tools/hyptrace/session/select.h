@@ -47,7 +47,7 @@ struct choice {
 	struct words		words;		/* arguments of -e */
 	const char		*filter;	/* argument of -F, or NULL */
 	bool			*wanted;	/* by id, what -e names; NULL: all events */
-	struct hyptrace_filters	*filters;	/* the condition of -F; or NULL */
+	struct hyptrace_filter	*parsed;	/* the condition of -F; or NULL */
 };
 
 /* choice.c */
@@ -62,7 +62,7 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err);
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
-		 const struct hyptrace_formats *formats, struct hyptrace_filters **filters);
+		 const struct hyptrace_formats *formats, struct hyptrace_filter **parsed);
 const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]);
 
 int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,
@@ -75,7 +75,7 @@ struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *c
 /* Are not all events chosen? */
 static inline bool choice_is_made(const struct choice *choice)
 {
-	return choice->filters || choice->wanted;
+	return choice->parsed || choice->wanted;
 }
 
 /* Have EL2 count the events that words name, or count them no more. Return an exit code. */

@@ -49,13 +49,12 @@ static void share_words(struct host_events *h, struct choice *choice,
 static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	struct hyptrace_error err;
-	struct hyptrace_filters *filters;
-	size_t at;
+	struct hyptrace_filter *filter;
 
-	filters = hyptrace_filters_new(info->events, info->nr_events, NULL, text, &at, &err);
-	hyptrace_filters_free(filters);
-	return filters;
+	filter = hyptrace_filter_new((const struct hyptrace_event *const *)info->events,
+				     info->nr_events, NULL, false, text, NULL, NULL);
+	hyptrace_filter_free(filter);
+	return filter;
 }
 
 /* A filter that is wrong for one side cannot be met there. */

@@ -101,8 +101,8 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 	int ret;
 
 	if (request->filter && choice->nr) {
-		filter = hyptrace_filter_parse_all(choice->events, choice->nr, request->filter,
-						   &at, &err);
+		filter = hyptrace_filter_new(choice->events, choice->nr, NULL, true,
+					     request->filter, &at, &err);
 		if (!filter)
 			return filter_fail(request->filter, at, &err);
 	}

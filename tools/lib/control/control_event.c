@@ -28,14 +28,12 @@ static int put_term(struct nl_msg *msg, const struct hyptrace_filter_term *term)
 static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 {
 	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER);
-	const struct hyptrace_filter_term *term;
 	unsigned int i;
 
-	if (!nest ||
-	    nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, hyptrace_filter_text(filter)))
+	if (!nest || nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, filter->text))
 		return -ENOMEM;
-	for (i = 0; (term = hyptrace_filter_term(filter, i)); i++)
-		if (put_term(msg, term))
+	for (i = 0; i < filter->nr; i++)
+		if (put_term(msg, &filter->terms[i]))
 			return -ENOMEM;
 	nla_nest_end(msg, nest);
 	return 0;
@@ -52,7 +50,7 @@ static int set_events(struct hyptrace *h, int cmd, const char *remote, const cha
 	if (nr > HYPTRACE_EVENT_LIST_MAX)
 		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
 					  HYPTRACE_EVENT_LIST_MAX);
-	if (filter && strlen(hyptrace_filter_text(filter)) > HYPTRACE_FILTER_TEXT_MAX)
+	if (filter && strlen(filter->text) > HYPTRACE_FILTER_TEXT_MAX)
 		return hyptrace_error_set(err, E2BIG, "a filter has at most %u characters",
 					  HYPTRACE_FILTER_TEXT_MAX);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters: conditions on the fields of an event, for one event or for all events of a remote.
+ * Filters: conditions on the fields of events.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,17 @@
 struct request {
 	const struct hyptrace_event *const	*events;
 	unsigned int				nr;
-	/* the filter must fit each of these, of which @events is one; or NULL */
-	const struct hyptrace_event *const	*all;
-	unsigned int				nr_all;
-	const struct hyptrace_formats		*formats;	/* or NULL */
+	bool					fits_all;
 	const char				*text;
 	size_t					*at;
 	struct hyptrace_error			*err;
+	struct filter_program			program;
+};
+
+/* A filter of an event: its comparisons in the order of the terms */
+struct filter_values {
+	uint32_t		size;	/* bytes of the event's payload */
+	struct filter_value	values[HYPTRACE_FILTER_TERMS_MAX];
 };
 
 /**
@@ -45,64 +50,23 @@ void hyptrace_filter_free(struct hyptrace_filter *filter)
 
 	if (!filter)
 		return;
-	for (i = 0; i < filter->nr; i++)
-		free(filter->terms[i].field);
+	for (i = 0; i < filter->nr_ids; i++)
+		free(filter->by_id[i]);
 	free(filter->text);
 	free(filter);
-}
-
-/* Make a filter of what is parsed and resolved. Return NULL if there is no memory. */
-static struct hyptrace_filter *make_filter(const struct request *request,
-					   const struct hyptrace_event *event,
-					   const struct filter_program *program)
-{
-	struct hyptrace_filter *filter = calloc(1, sizeof(*filter));
-	struct hyptrace_error err;
-	const char *at;
-	unsigned int i;
-
-	if (!filter)
-		return NULL;
-	filter->id = event->id;
-	filter->size = event->size;
-	filter->formats = request->formats;
-	filter->text = strdup(request->text);
-	if (!filter->text)
-		goto fail;
-	for (i = 0; i < program->nr; i++) {
-		const struct filter_comparison *c = &program->comparisons[i];
-		struct hyptrace_filter_term *term = &filter->terms[i];
-
-		term->field = strndup(c->field.text, c->field.len);
-		if (!term->field)
-			goto fail;
-		filter->nr++;
-		hyptrace_filter_resolve(c, event, &filter->values[i], &at, &err);
-		term->op = filter->values[i].op;
-		term->value = filter->values[i].value;
-		term->on_true = c->on_true;
-		term->on_false = c->on_false;
-	}
-	return filter;
-
-fail:
-	hyptrace_filter_free(filter);
-	return NULL;
 }
 
 /* Name the events that lack a field: the first ones, if the filter must fit several. */
 static void say_lacking(const struct request *request, const struct filter_span *name,
 			char text[HYPTRACE_ERROR_TEXT])
 {
-	const struct hyptrace_event *const *all = request->all ? request->all : request->events;
-	const unsigned int nr_all = request->all ? request->nr_all : 1;
-	unsigned int i, nr = 0;
 	char names[NAMED_MAX * (HYPTRACE_EVENT_NAME_MAX + 4) + 24] = "", *to = names;
+	unsigned int i, nr = 0;
 
-	for (i = 0; i < nr_all; i++) {
-		if (hyptrace_filter_field(all[i], name) || nr++ >= NAMED_MAX)
+	for (i = 0; i < request->nr; i++) {
+		if (hyptrace_filter_field(request->events[i], name) || nr++ >= NAMED_MAX)
 			continue;
-		to += sprintf(to, "%s\"%s\"", nr > 1 ? ", " : "", all[i]->name);
+		to += sprintf(to, "%s\"%s\"", nr > 1 ? ", " : "", request->events[i]->name);
 	}
 	if (nr > NAMED_MAX)
 		sprintf(to, " and %u others", nr - NAMED_MAX);
@@ -110,8 +74,9 @@ static void say_lacking(const struct request *request, const struct filter_span 
 		 nr == 1 ? "" : "s", names, nr == 1 ? "s" : "ve", filter_quoted(name), name->text);
 }
 
-/* Store that no event has a field. */
-static void fail_field(const struct request *request, const struct filter_span *name)
+/* Store that none of some events has a field. */
+static void fail_field(const struct request *request, const struct hyptrace_event *const *events,
+		       unsigned int nr, const struct filter_span *name)
 {
 	struct hyptrace_error *err = request->err;
 	struct filter_span word = *name;
@@ -122,11 +87,11 @@ static void fail_field(const struct request *request, const struct filter_span *
 	/* the name of another field may look more like the key */
 	if (hyptrace_filter_is(name, VM_KEY))
 		word = (struct filter_span){ VM_FIELD, strlen(VM_FIELD) };
-	for (i = 0; i < request->nr; i++)
-		for (j = 0; j < request->events[i]->nr_fields; j++)
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < events[i]->nr_fields; j++)
 			near = hyptrace_nearest_of(word.text, word.len, near,
-						   request->events[i]->fields[j]->name);
-	if (request->nr == 1)
+						   events[i]->fields[j]->name);
+	if (nr == 1)
 		say_lacking(request, name, why);
 	else
 		snprintf(why, sizeof(why), "no event has a field \"%.*s\"", filter_quoted(name),
@@ -135,7 +100,7 @@ static void fail_field(const struct request *request, const struct filter_span *
 		hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
 	else if (hyptrace_filter_is(name, CPU_KEY))
 		hyptrace_error_set(err, EINVAL, "%s: choose CPUs with --cpu", why);
-	else if (request->nr == 1 && hyptrace_event_field(request->events[0], ARG_FIELD))
+	else if (nr == 1 && hyptrace_event_field(events[0], ARG_FIELD))
 		hyptrace_error_set(err, EINVAL,
 				   "%s; the arguments of calls are \"arg1\" to \"arg4\", in the order of the sentence",
 				   why);
@@ -143,275 +108,309 @@ static void fail_field(const struct request *request, const struct filter_span *
 		hyptrace_error_set(err, EINVAL, "%s", why);
 }
 
-/* Check that a comparison can be made for at least one event. Return 0 or -EINVAL. */
-static int check_comparison(const struct request *request, const struct filter_comparison *c)
+/* Check that a comparison can be made for at least one of some events. Return 0 or -EINVAL. */
+static int check_comparison(const struct request *request,
+			    const struct hyptrace_event *const *events, unsigned int nr,
+			    const struct filter_comparison *c)
 {
+	const bool must_name = request->fits_all && request->nr > 1;
 	enum filter_fault fault, worst = FILTER_FAULT_FIELD;
 	const char *at, *worst_at = c->field.text;
 	struct filter_value value;
 	struct hyptrace_error err;
 	unsigned int i;
 
-	for (i = 0; i < request->nr; i++) {
-		fault = hyptrace_filter_resolve(c, request->events[i], &value, &at, &err);
+	for (i = 0; i < nr; i++) {
+		fault = hyptrace_filter_resolve(c, events[i], &value, &at, &err);
 		if (!fault)
 			return 0;
 		if (fault <= worst)
 			continue;
 		worst = fault;
 		worst_at = at;
-		if (request->all)
+		if (must_name)
 			hyptrace_error_set(request->err, EINVAL, "event \"%s\": %s",
-					   request->events[i]->name, err.text);
+					   events[i]->name, err.text);
 		else
 			hyptrace_error_set(request->err, EINVAL, "%s", err.text);
 	}
 	*request->at = worst_at - request->text;
 	if (worst == FILTER_FAULT_FIELD)
-		fail_field(request, &c->field);
+		fail_field(request, events, nr, &c->field);
 	return -EINVAL;
 }
 
-/* Parse the text, and check that each of its comparisons can be made. */
-static int check(const struct request *request, struct filter_program *program)
+/* Check that each comparison can be made for at least one of some events. */
+static int check(const struct request *request, const struct hyptrace_event *const *events,
+		 unsigned int nr)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
-	*request->at = 0;
-	if (request->nr == 1 && request->events[0]->id > UINT16_MAX)
+	if (nr == 1 && events[0]->id > UINT16_MAX)
 		return hyptrace_error_set(request->err, EINVAL,
 					  "the id of the event \"%s\" exceeds 16 bits",
-					  request->events[0]->name);
-	ret = hyptrace_filter_compile(program, request->text, request->at, request->err);
-	for (i = 0; !ret && i < program->nr; i++)
-		ret = check_comparison(request, &program->comparisons[i]);
+					  events[0]->name);
+	for (i = 0; !ret && i < request->program.nr; i++)
+		ret = check_comparison(request, events, nr, &request->program.comparisons[i]);
 	return ret;
 }
 
-/* Check that the values of a filter are the same for another event, which the filter fits. */
-static int check_same(const struct request *request, const struct filter_program *program,
-		      const struct hyptrace_filter *filter, const char *first)
+/*
+ * A filter has no negation: if a set of comparisons leads to the acceptance, events for which other
+ * comparisons are true, too, are also accepted. So only comparisons that are true matter.
+ */
+
+/* A value as an unsigned number with the same order */
+static uint64_t key_of(const struct filter_value *value)
 {
-	const struct hyptrace_event *event = request->events[0];
-	struct filter_value value;
-	struct hyptrace_error err;
-	const char *at;
+	return value->field.is_signed ? value->value ^ (uint64_t)INT64_MIN : value->value;
+}
+
+/* Narrow a range of keys. Return false if nothing is left. */
+static bool narrow(const struct filter_value *value, uint64_t *first, uint64_t *last)
+{
+	const uint64_t key = key_of(value);
+	uint64_t from = 0, to = UINT64_MAX;
+
+	switch (value->op) {
+	case HYPTRACE_FILTER_OP_EQ:
+		from = key;
+		to = key;
+		break;
+	case HYPTRACE_FILTER_OP_LT:
+		if (!key)
+			return false;
+		to = key - 1;
+		break;
+	case HYPTRACE_FILTER_OP_LE:
+		to = key;
+		break;
+	case HYPTRACE_FILTER_OP_GT:
+		if (key == UINT64_MAX)
+			return false;
+		from = key + 1;
+		break;
+	case HYPTRACE_FILTER_OP_GE:
+		from = key;
+		break;
+	case HYPTRACE_FILTER_OP_NE:
+		if (key == *first && key == *last)
+			return false;
+		*first += key == *first;
+		*last -= key == *last;
+		return true;
+	}
+	*first = from > *first ? from : *first;
+	*last = to < *last ? to : *last;
+	return *first <= *last;
+}
+
+/* Can the comparisons of @set be true that are about the field of comparison @of? */
+static bool is_possible(const struct filter_value *values, unsigned int set, unsigned int of)
+{
+	const struct hyptrace_field *field = &values[of].field;
+	const uint64_t bits = UINT64_MAX >> (64 - CHAR_BIT * field->size);
+	const uint64_t middle = field->is_signed ? (uint64_t)INT64_MIN : 0;
+	uint64_t first = field->is_signed ? middle - bits / 2 - 1 : 0, last = first + bits;
+	unsigned int round, i;
+
+	/* what one excludes at an end of the range can be due to another one: go round again */
+	for (round = 0; round < HYPTRACE_FILTER_TERMS_MAX; round++)
+		for (i = 0; set >> i; i++)
+			if ((set >> i & 1) && values[i].field.offset == field->offset &&
+			    !narrow(&values[i], &first, &last))
+				return false;
+	for (i = 0; set >> i; i++)
+		if ((set >> i & 1) && values[i].field.offset == field->offset &&
+		    values[i].op == HYPTRACE_FILTER_OP_AND &&
+		    !(values[i].value & (first == last ? first ^ middle : bits)))
+			return false;
+	return true;
+}
+
+/* Continue at comparison @next after those of @set were true. */
+static bool reaches_end(const struct hyptrace_filter_term *terms,
+			const struct filter_value *values, uint32_t next, unsigned int set,
+			unsigned int *stuck)
+{
+	if (next == HYPTRACE_FILTER_ACCEPT || next == HYPTRACE_FILTER_REJECT)
+		return next == HYPTRACE_FILTER_ACCEPT;
+	if (values[next].field.size && is_possible(values, set | 1U << next, next)) {
+		if (reaches_end(terms, values, terms[next].on_true, set | 1U << next, stuck))
+			return true;
+	} else if (next > *stuck) {
+		*stuck = next;
+	}
+	return reaches_end(terms, values, terms[next].on_false, set, stuck);
+}
+
+/* Can an event meet a filter? Else @stuck is the comparison that excludes all. */
+static bool can_match(const struct hyptrace_filter *filter, const struct filter_values *own,
+		      unsigned int *stuck)
+{
+	*stuck = 0;
+	return reaches_end(filter->terms, own->values, 0, 0, stuck);
+}
+
+/* Check that the values of a filter are the same for another event, which the filter fits. */
+static int check_same(const struct request *request, const struct hyptrace_filter *filter,
+		      const struct filter_values *own, const struct hyptrace_event *event)
+{
 	unsigned int i;
 
-	for (i = 0; i < program->nr; i++) {
-		const struct filter_comparison *c = &program->comparisons[i];
+	for (i = 0; i < filter->nr; i++) {
+		const struct filter_span *value = &request->program.comparisons[i].value;
 
-		hyptrace_filter_resolve(c, event, &value, &at, &err);
-		if (value.value == filter->terms[i].value)
+		if (own->values[i].value == filter->terms[i].value)
 			continue;
-		*request->at = c->value.text - request->text;
-		hyptrace_error_set(request->err, EINVAL,
-				   "\"%.*s\" has different values in \"%s\" and \"%s\": use two filters",
-				   filter_quoted(&c->value), c->value.text, first, event->name);
-		return -EINVAL;
+		*request->at = value->text - request->text;
+		return hyptrace_error_set(request->err, EINVAL,
+					  "\"%.*s\" has different values in \"%s\" and \"%s\": use two filters",
+					  filter_quoted(value), value->text,
+					  request->events[0]->name, event->name);
 	}
 	return 0;
 }
 
-/* Check that events can meet a filter. Return 0 or -EINVAL. */
-static int check_possible(const struct request *request, const struct filter_program *program,
-			  const struct hyptrace_filter *filter)
+static int fail_impossible(const struct request *request, unsigned int stuck)
 {
-	unsigned int stuck;
-
-	if (hyptrace_filter_is_possible(filter->terms, filter->values, &stuck))
-		return 0;
-	*request->at = program->comparisons[stuck].field.text - request->text;
+	*request->at = request->program.comparisons[stuck].field.text - request->text;
 	return hyptrace_error_set(request->err, EINVAL,
 				  "no event can meet this filter: %s", stuck ?
 				  "here, the conditions exclude each other" :
 				  "the condition is never true");
 }
 
-/**
- * hyptrace_filter_parse_all - parse a filter that fits each of several events
- * @events:	the events
- * @nr:		number of @events, at least 1
- * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace-filters(7)
- * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
- * @err:	the reason if it fails, with the name of the event if there are several; may be NULL
- *
- * For hyptrace_filter_match() it is a filter of the first event.
- *
- * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
- */
-struct hyptrace_filter *hyptrace_filter_parse_all(const struct hyptrace_event *const *events,
-						  unsigned int nr, const char *text, size_t *at,
-						  struct hyptrace_error *err)
+/* Make a filter that no event meets yet. Return NULL if there is no memory. */
+static struct hyptrace_filter *new_filter(const struct request *request)
 {
-	size_t offset;
-	struct request request = {
-		.nr = 1,
-		.all = nr > 1 ? events : NULL,
-		.nr_all = nr,
-		.text = text,
-		.at = at ? at : &offset,
-		.err = err,
-	};
-	struct hyptrace_filter *filter = NULL;
-	struct filter_program program;
-	unsigned int i;
+	struct hyptrace_filter *filter;
+	unsigned int i, nr_ids = 0;
 
-	for (i = 0; i < nr; i++) {
-		request.events = &events[i];
-		if (check(&request, &program) ||
-		    (filter && check_same(&request, &program, filter, events[0]->name)))
-			goto fail;
-		if (filter)
-			continue;
-		filter = make_filter(&request, events[i], &program);
-		if (!filter) {
-			hyptrace_error_memory(err);
-			return NULL;
-		}
-		if (check_possible(&request, &program, filter))
-			goto fail;
+	for (i = 0; i < request->nr; i++)
+		if (request->events[i]->id <= UINT16_MAX && request->events[i]->id >= nr_ids)
+			nr_ids = request->events[i]->id + 1;
+	filter = calloc(1, sizeof(*filter) + nr_ids * sizeof(filter->by_id[0]));
+	if (!filter)
+		return NULL;
+	filter->nr_ids = nr_ids;
+	filter->nr = request->program.nr;
+	for (i = 0; i < filter->nr; i++) {
+		const struct filter_comparison *c = &request->program.comparisons[i];
+		struct hyptrace_filter_term *term = &filter->terms[i];
+
+		snprintf(term->field, sizeof(term->field), "%.*s", (int)c->field.len,
+			 c->field.text);
+		term->on_true = c->on_true;
+		term->on_false = c->on_false;
 	}
-	return filter;
-
-fail:
+	filter->text = strdup(request->text);
+	if (filter->text)
+		return filter;
 	hyptrace_filter_free(filter);
 	return NULL;
 }
 
-/**
- * hyptrace_filter_parse - parse a filter for an event
- * @event:	the event
- * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace-filters(7)
- * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
- * @err:	the reason if it fails; may be NULL
- *
- * The filter has copies of what it needs of @event and @text.
- *
- * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
+/*
+ * Let a filter accept an event. Return 1; 0 if the event can never meet it; or a negative errno, if
+ * the filter has to fit all events.
  */
-struct hyptrace_filter *hyptrace_filter_parse(const struct hyptrace_event *event,
-					      const char *text, size_t *at,
-					      struct hyptrace_error *err)
+static int add_event(const struct request *request, struct hyptrace_filter *filter,
+		     const struct hyptrace_event *event)
 {
-	return hyptrace_filter_parse_all(&event, 1, text, at, err);
-}
+	struct filter_values *own = calloc(1, sizeof(*own));
+	struct hyptrace_error err;
+	unsigned int stuck, i;
+	const char *at;
+	int ret = 1;
 
-const char *hyptrace_filter_text(const struct hyptrace_filter *filter)
-{
-	return filter->text;
-}
-
-/* Return NULL if there is no such comparison. */
-const struct hyptrace_filter_term *hyptrace_filter_term(const struct hyptrace_filter *filter,
-							unsigned int index)
-{
-	return index < filter->nr ? &filter->terms[index] : NULL;
-}
-
-static int add_filter(struct hyptrace_filters *filters, const struct request *request,
-		      const struct hyptrace_event *event, const struct filter_program *program)
-{
-	struct hyptrace_filter *filter = make_filter(request, event, program);
-	unsigned int stuck;
-
-	if (!filter)
-		return -ENOMEM;
-	if (!hyptrace_filter_is_possible(filter->terms, filter->values, &stuck)) {
-		hyptrace_filter_free(filter);
-		return 0;
+	if (!own)
+		return hyptrace_error_memory(request->err);
+	own->size = event->size;
+	for (i = 0; i < filter->nr; i++) {
+		hyptrace_filter_resolve(&request->program.comparisons[i], event, &own->values[i],
+					&at, &err);
+		if (event != request->events[0])
+			continue;
+		filter->terms[i].op = own->values[i].op;
+		filter->terms[i].value = own->values[i].value;
+	}
+	if (request->fits_all && event != request->events[0])
+		ret = check_same(request, filter, own, event) ?: 1;
+	else if (!can_match(filter, own, &stuck))
+		ret = request->fits_all ? fail_impossible(request, stuck) : 0;
+	if (ret <= 0) {
+		free(own);
+		return ret;
 	}
 	/* a remote with two events of the same id: the last counts */
-	hyptrace_filter_free(filters->by_id[event->id]);
-	filters->by_id[event->id] = filter;
+	free(filter->by_id[event->id]);
+	filter->by_id[event->id] = own;
 	return 1;
 }
 
-static struct hyptrace_filters *make_filters(const struct request *request,
-					     const struct filter_program *program)
-{
-	struct hyptrace_filters *filters;
-	unsigned int i, nr = 0;
-	bool added = false;
-	int ret;
-
-	for (i = 0; i < request->nr; i++)
-		if (request->events[i]->id <= UINT16_MAX && request->events[i]->id >= nr)
-			nr = request->events[i]->id + 1;
-	filters = calloc(1, sizeof(*filters) + nr * sizeof(filters->by_id[0]));
-	if (!filters)
-		goto no_memory;
-	filters->nr = nr;
-	for (i = 0; i < request->nr; i++) {
-		if (request->events[i]->id >= nr)
-			continue;
-		ret = add_filter(filters, request, request->events[i], program);
-		if (ret < 0)
-			goto no_memory;
-		added |= ret;
-	}
-	if (added)
-		return filters;
-	hyptrace_error_set(request->err, EINVAL,
-			   "no event can meet this filter: none has all its fields and values");
-	hyptrace_filters_free(filters);
-	return NULL;
-
-no_memory:
-	hyptrace_error_memory(request->err);
-	hyptrace_filters_free(filters);
-	return NULL;
-}
-
 /**
- * hyptrace_filters_new - parse a filter for all events of a remote
+ * hyptrace_filter_new - parse a filter
  * @events:	the events
  * @nr:		number of @events
- * @fmts:	as in hyptrace_filter_set_formats(); may be NULL
- * @text:	the condition, as in hyptrace_filter_parse()
+ * @fmts:	formats that say which hypercalls return nothing: a comparison of their result is
+ *		false; must stay valid. NULL if it does not matter
+ * @fits_all:	the filter must fit each of the events, as one at EL2 must
+ * @text:	the condition, such as "id == 7 && duration > 50us"; see hyptrace-filters(7)
  * @at:		out: if it fails, the offset in @text of what is wrong; may be NULL
- * @err:	the reason if it fails; may be NULL
+ * @err:	the reason if it fails, with the name of the event if the filter must fit several;
+ *		may be NULL
  *
- * A comparison is false for an event that does not have the field, or whose field does not have
- * the value of a name. It is an error if that is so for all events, or if a number is out of the
- * range of the field in all of them. The filters have copies of what they need of @events and
- * @text.
+ * Without @fits_all, a comparison is false for an event that does not have the field, or whose
+ * field does not have the value of a name. It is an error if that is so for all events, or if a
+ * number is out of the range of the field in all of them. The filter has copies of what it needs
+ * of @events and @text.
  *
- * Return: the filters, for hyptrace_filters_free(), or NULL. The errno is EINVAL if @text is wrong.
+ * Return: the filter, for hyptrace_filter_free(), or NULL. The errno is EINVAL if @text is wrong.
  */
-struct hyptrace_filters *hyptrace_filters_new(struct hyptrace_event *const *events,
-					      unsigned int nr, const struct hyptrace_formats *fmts,
-					      const char *text, size_t *at,
-					      struct hyptrace_error *err)
+struct hyptrace_filter *hyptrace_filter_new(const struct hyptrace_event *const *events,
+					    unsigned int nr, const struct hyptrace_formats *fmts,
+					    bool fits_all, const char *text, size_t *at,
+					    struct hyptrace_error *err)
 {
 	size_t offset;
-	const struct request request = {
-		.events = (const struct hyptrace_event *const *)events,
+	struct request request = {
+		.events = events,
 		.nr = nr,
-		.formats = fmts,
+		.fits_all = fits_all,
 		.text = text,
 		.at = at ? at : &offset,
 		.err = err,
 	};
-	struct filter_program program;
-
-	return check(&request, &program) ? NULL : make_filters(&request, &program);
-}
-
-/**
- * hyptrace_filters_free - free filters
- * @filters:	the filters, or NULL
- */
-void hyptrace_filters_free(struct hyptrace_filters *filters)
-{
+	struct hyptrace_filter *filter;
+	bool is_met = false;
 	unsigned int i;
+	int ret = 0;
 
-	if (!filters)
-		return;
-	for (i = 0; i < filters->nr; i++)
-		hyptrace_filter_free(filters->by_id[i]);
-	free(filters);
+	*request.at = 0;
+	if (hyptrace_filter_compile(&request.program, text, request.at, err) ||
+	    (!fits_all && check(&request, events, nr)))
+		return NULL;
+	filter = new_filter(&request);
+	if (!filter) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	filter->formats = fmts;
+	for (i = 0; i < nr && ret >= 0; i++) {
+		ret = fits_all ? check(&request, &events[i], 1) : 0;
+		if (!ret && events[i]->id < filter->nr_ids)
+			ret = add_event(&request, filter, events[i]);
+		is_met |= ret > 0;
+	}
+	if (ret >= 0 && is_met)
+		return filter;
+	if (ret >= 0)
+		hyptrace_error_set(err, EINVAL,
+				   "no event can meet this filter: none has all its fields and values");
+	hyptrace_filter_free(filter);
+	return NULL;
 }
 
 static bool holds(const struct filter_value *value, const void *payload)
@@ -439,77 +438,43 @@ static bool holds(const struct filter_value *value, const void *payload)
 
 /* Is the field the result of a hypercall that has none? */
 static bool lacks_value(const struct hyptrace_filter *filter, const struct hyptrace_field *field,
-			const void *payload, size_t size)
+			const struct hyptrace_record *rec)
 {
-	const struct hyptrace_record rec = { .data = payload, .size = size };
 	const struct hyptrace_formats *fmts = filter->formats;
-	const struct hyptrace_event *event = fmts ? hyptrace_formats_event(fmts, &rec) : NULL;
+	const struct hyptrace_event *event = fmts ? hyptrace_formats_event(fmts, rec) : NULL;
 	const struct hyptrace_field *missing;
 
-	missing = event ? hyptrace_formats_missing(fmts, event, &rec) : NULL;
+	missing = event ? hyptrace_formats_missing(fmts, event, rec) : NULL;
 	return missing && missing->offset == field->offset;
-}
-
-/**
- * hyptrace_filter_set_formats - set the formats that say which hypercalls return nothing
- * @filter:	the filter
- * @fmts:	the formats of the events; must stay valid
- *
- * From then on, a comparison of the result of a hypercall is false if it has none.
- */
-void hyptrace_filter_set_formats(struct hyptrace_filter *filter,
-				 const struct hyptrace_formats *fmts)
-{
-	filter->formats = fmts;
 }
 
 /**
  * hyptrace_filter_match - check whether an event meets a filter
  * @filter:	the filter
- * @payload:	the event's payload, which starts with the event id
- * @size:	bytes of @payload
- *
- * Return: true if it does; false for another event, or if @payload is too short.
- */
-bool hyptrace_filter_match(const struct hyptrace_filter *filter, const void *payload, size_t size)
-{
-	const struct hyptrace_filter_term *term;
-	const struct filter_value *value;
-	uint32_t next = 0;
-	uint16_t id;
-
-	if (size < sizeof(id) || size < filter->size)
-		return false;
-	memcpy(&id, payload, sizeof(id));
-	if (id != filter->id)
-		return false;
-	while (next < filter->nr) {
-		term = &filter->terms[next];
-		value = &filter->values[next];
-		if (value->field.size && holds(value, payload) &&
-		    !lacks_value(filter, &value->field, payload, size))
-			next = term->on_true;
-		else
-			next = term->on_false;
-	}
-	return next == HYPTRACE_FILTER_ACCEPT;
-}
-
-/**
- * hyptrace_filters_match - check whether an event meets the filter of its kind
- * @filters:	the filters
  * @rec:	the event's record
  *
- * Return: true if it does; false for an unknown event.
+ * Return: true if it does; false for an event that the filter does not know, or that is too short.
  */
-bool hyptrace_filters_match(const struct hyptrace_filters *filters,
-			    const struct hyptrace_record *rec)
+bool hyptrace_filter_match(const struct hyptrace_filter *filter, const struct hyptrace_record *rec)
 {
+	const struct filter_values *own;
+	const struct filter_value *value;
+	uint32_t next = 0;
 	uint16_t id;
 
 	if (rec->size < sizeof(id))
 		return false;
 	memcpy(&id, rec->data, sizeof(id));
-	return id < filters->nr && filters->by_id[id] &&
-	       hyptrace_filter_match(filters->by_id[id], rec->data, rec->size);
+	own = id < filter->nr_ids ? filter->by_id[id] : NULL;
+	if (!own || rec->size < own->size)
+		return false;
+	while (next < filter->nr) {
+		value = &own->values[next];
+		if (value->field.size && holds(value, rec->data) &&
+		    !lacks_value(filter, &value->field, rec))
+			next = filter->terms[next].on_true;
+		else
+			next = filter->terms[next].on_false;
+	}
+	return next == HYPTRACE_FILTER_ACCEPT;
 }

@@ -7,14 +7,8 @@
 
 #include "internal.h"
 
-/* Parentheses inside parentheses, at most */
-#define FILTER_DEPTH_MAX	16
-
 /* Characters that a message quotes at most */
 #define FILTER_QUOTED_MAX	40
-
-/* The field whose values are times in nanoseconds */
-#define FILTER_DURATION		"duration"
 
 /* A part of a filter's text */
 struct filter_span {
@@ -60,25 +54,6 @@ struct filter_value {
 	uint64_t		value;	/* to compare with, extended to 64 bits as the field */
 };
 
-/* A filter of an event */
-struct hyptrace_filter {
-	char				*text;	/* its text */
-	uint16_t			id;	/* the event's id */
-	uint32_t			size;	/* bytes of the event's payload */
-	unsigned int			nr;	/* number of comparisons */
-	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
-	/* how to make them */
-	struct filter_value		values[HYPTRACE_FILTER_TERMS_MAX];
-	/* formats that know which hypercalls return nothing, or NULL */
-	const struct hyptrace_formats	*formats;
-};
-
-/* The filters of the events of a remote */
-struct hyptrace_filters {
-	unsigned int		nr;	/* number of by_id */
-	struct hyptrace_filter	*by_id[];	/* NULL for an event that never matches */
-};
-
 /* What is wrong with a comparison for an event; the last is the most useful. */
 enum filter_fault {
 	FILTER_FAULT_NONE,
@@ -92,15 +67,11 @@ enum filter_fault {
 /* filter_parse.c */
 int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
 			    struct hyptrace_error *err);
-
-/* filter_resolve.c */
 const struct hyptrace_field *hyptrace_filter_field(const struct hyptrace_event *event,
 						   const struct filter_span *name);
 enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
 					  const struct hyptrace_event *event,
 					  struct filter_value *value, const char **at,
 					  struct hyptrace_error *err);
-bool hyptrace_filter_is_possible(const struct hyptrace_filter_term *terms,
-				 const struct filter_value *values, unsigned int *stuck);
 
 #endif /* HYPTRACE_FILTER_H */

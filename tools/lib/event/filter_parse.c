@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the text of a filter:
+ * Parse the text of a filter, and resolve its comparisons for an event:
  *
  *	any		= all { "||" all }
  *	all		= one { "&&" one }
@@ -13,18 +13,26 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filter.h"
+#include "meaning.h"
+
+/* Parentheses inside parentheses, at most */
+#define DEPTH_MAX	16
+
+/* Numbers of errnos are at most this. */
+#define ERRNO_MAX	4095
+
+/* The field whose values are times in nanoseconds */
+#define DURATION	"duration"
 
 #define BLANKS		" \t\n"
-
-#define NSEC_PER_USEC	UINT64_C(1000)
-#define NSEC_PER_MSEC	UINT64_C(1000000)
-#define NSEC_PER_SEC	UINT64_C(1000000000)
 
 struct parser {
 	struct filter_program	*program;
@@ -142,10 +150,7 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 		const char	*name;
 		uint64_t	nsec;
 	} units[] = {
-		{ "ns", 1 },
-		{ "us", NSEC_PER_USEC },
-		{ "ms", NSEC_PER_MSEC },
-		{ "s", NSEC_PER_SEC },
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
 	};
 	unsigned int i;
 
@@ -284,8 +289,8 @@ static int parse_one(struct parser *p)
 	if (!accept(p, "("))
 		return parse_comparison(p);
 	open = p->last.text;
-	if (p->depth == FILTER_DEPTH_MAX)
-		return fail(p, open, "parentheses are nested more than %d deep", FILTER_DEPTH_MAX);
+	if (p->depth == DEPTH_MAX)
+		return fail(p, open, "parentheses are nested more than %d deep", DEPTH_MAX);
 	p->depth++;
 	ret = parse_any(p);
 	p->depth--;
@@ -362,4 +367,215 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 		return fail(&p, p.pos, "a comparison has one operator: leave this out");
 	return fail_quoting(&p, p.pos, "\"&&\" or \"||\" is missing before \"%.*s\"",
 			    word_at(p.pos));
+}
+
+/*
+ * Resolve a comparison: find the field of an event, and the value by its name.
+ */
+
+/* Store an error, with a suggestion if there is one. */
+static enum filter_fault fail_name(struct hyptrace_error *err, const char *why,
+				   const char *near)
+{
+	if (!near) {
+		hyptrace_error_set(err, EINVAL, "%s", why);
+		return FILTER_FAULT_VALUE;
+	}
+	hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
+	return FILTER_FAULT_NEAR;
+}
+
+const struct hyptrace_field *hyptrace_filter_field(const struct hyptrace_event *event,
+						   const struct filter_span *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		if (hyptrace_filter_is(name, event->fields[i]->name))
+			return event->fields[i];
+	return NULL;
+}
+
+static uint64_t all_bits(const struct hyptrace_field *field)
+{
+	return UINT64_MAX >> (64 - CHAR_BIT * field->size);
+}
+
+static enum filter_fault fail_range(const struct filter_comparison *c,
+				    const struct hyptrace_field *field, struct hyptrace_error *err)
+{
+	const uint64_t max = all_bits(field) >> field->is_signed;
+	const int64_t min = field->is_signed ? ~(int64_t)max : 0;
+
+	if (c->op == HYPTRACE_FILTER_OP_AND)
+		hyptrace_error_set(err, EINVAL, "a mask of \"%s\" has at most %u bits", field->name,
+				   CHAR_BIT * field->size);
+	else
+		hyptrace_error_set(err, EINVAL,
+				   "the values of \"%s\" are from %" PRId64 " to %" PRIu64,
+				   field->name, min, max);
+	return FILTER_FAULT_RANGE;
+}
+
+/* Is a number less than all values of the field, or greater than all? A mask has any bits. */
+static bool is_out_of_range(const struct filter_comparison *c, const struct hyptrace_field *field,
+			    uint64_t number)
+{
+	const bool any_bits = !field->is_signed || c->op == HYPTRACE_FILTER_OP_AND;
+
+	if (c->negative && number)
+		return !field->is_signed || number - 1 > all_bits(field) >> 1;
+	return number > all_bits(field) >> !any_bits;
+}
+
+/*
+ * Replace a comparison with a number that 64 bits with the field's sign cannot hold. It is always
+ * true or always false, and so is a comparison with the least of all numbers.
+ */
+static void make_constant(struct filter_value *to, bool is_signed, bool is_less)
+{
+	bool is_true = to->op == HYPTRACE_FILTER_OP_NE;
+
+	if (is_less)
+		is_true |= to->op == HYPTRACE_FILTER_OP_GT || to->op == HYPTRACE_FILTER_OP_GE;
+	else
+		is_true |= to->op == HYPTRACE_FILTER_OP_LT || to->op == HYPTRACE_FILTER_OP_LE;
+	to->op = is_true ? HYPTRACE_FILTER_OP_GE : HYPTRACE_FILTER_OP_LT;
+	to->value = is_signed ? (uint64_t)INT64_MIN : 0;
+}
+
+static enum filter_fault resolve_number(const struct filter_comparison *c, uint64_t number,
+					const struct hyptrace_field *field,
+					struct filter_value *to, struct hyptrace_error *err)
+{
+	const bool is_less = c->negative && number;
+	const bool fits = field->is_signed ? number <= INT64_MAX : !is_less;
+
+	to->value = c->negative ? -number : number;
+	if (!is_out_of_range(c, field, number))
+		return FILTER_FAULT_NONE;
+	if (!fits && c->op != HYPTRACE_FILTER_OP_AND)
+		make_constant(to, field->is_signed, is_less);
+	return fail_range(c, field, err);
+}
+
+/* Return the number of an errno by its name without a minus; 0 if there is none. */
+static uint64_t find_errno(const struct filter_span *span)
+{
+	/* second names of an errno */
+	static const struct {
+		const char	*name;
+		uint64_t	number;
+	} others[] = {
+		{ "EWOULDBLOCK", 11 }, { "EDEADLOCK", 35 }, { "ENOTSUP", 95 },
+	};
+	const char *name;
+	uint64_t number;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (hyptrace_filter_is(span, others[i].name))
+			return others[i].number;
+	for (number = 1; number <= ERRNO_MAX; number++) {
+		name = hyptrace_errno_name(-(int64_t)number);
+		if (name && hyptrace_filter_is(span, name + 1))
+			return number;
+	}
+	return 0;
+}
+
+static enum filter_fault fail_errno(const struct filter_comparison *c, struct hyptrace_error *err)
+{
+	const char *near = NULL, *name;
+	char why[HYPTRACE_ERROR_TEXT];
+	int64_t number;
+
+	for (number = 1; number <= ERRNO_MAX; number++) {
+		name = hyptrace_errno_name(-number);
+		if (name)
+			near = hyptrace_nearest_of(c->value.text, c->value.len, near, name);
+	}
+	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", filter_quoted(&c->name),
+		 c->name.text);
+	return fail_name(err, why, near);
+}
+
+/* Store why a field does not have the value of a name. */
+static enum filter_fault fail_value(const struct filter_comparison *c,
+				    const struct hyptrace_field *field, struct hyptrace_error *err)
+{
+	const char *near = NULL;
+	char why[HYPTRACE_ERROR_TEXT];
+	unsigned int i;
+
+	if (!field->nr_symbols && !(field->is_signed && find_errno(&c->name))) {
+		hyptrace_error_set(err, EINVAL, "the values of \"%s\" have no names: use a number",
+				   field->name);
+		return FILTER_FAULT_UNNAMED;
+	}
+	for (i = 0; i < field->nr_symbols; i++)
+		near = hyptrace_nearest_of(c->name.text, c->name.len, near,
+					   field->symbols[i]->name);
+	if (field->nr_symbols)
+		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
+			 filter_quoted(&c->name), c->name.text);
+	else
+		snprintf(why, sizeof(why), "the name of an errno has a minus: use \"-%.*s\"",
+			 filter_quoted(&c->name), c->name.text);
+	return fail_name(err, why, near);
+}
+
+static enum filter_fault resolve_value(const struct filter_comparison *c,
+				       const struct hyptrace_field *field,
+				       struct filter_value *to, struct hyptrace_error *err)
+{
+	uint64_t number;
+	unsigned int i;
+
+	if (c->has_unit && strcmp(field->name, DURATION)) {
+		hyptrace_error_set(err, EINVAL, "\"%s\" is not a time: use a number without a unit",
+				   field->name);
+		return FILTER_FAULT_VALUE;
+	}
+	if (!c->name.len)
+		return resolve_number(c, c->number, field, to, err);
+	if (c->negative) {
+		number = find_errno(&c->name);
+		return number ? resolve_number(c, number, field, to, err) : fail_errno(c, err);
+	}
+	for (i = 0; i < field->nr_symbols; i++) {
+		if (!hyptrace_filter_is(&c->name, field->symbols[i]->name))
+			continue;
+		to->value = field->symbols[i]->value;
+		return FILTER_FAULT_NONE;
+	}
+	return fail_value(c, field, err);
+}
+
+enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *comparison,
+					  const struct hyptrace_event *event,
+					  struct filter_value *value, const char **at,
+					  struct hyptrace_error *err)
+{
+	const struct hyptrace_field *field = hyptrace_filter_field(event, &comparison->field);
+	enum filter_fault fault;
+
+	*value = (struct filter_value){ .op = comparison->op };
+	*at = comparison->field.text;
+	if (!field)
+		return FILTER_FAULT_FIELD;
+	if (!hyptrace_field_is_number(field, event->size)) {
+		hyptrace_error_set(err, EINVAL, "the field \"%s\" is not a number", field->name);
+		return FILTER_FAULT_VALUE;
+	}
+	*at = comparison->value.text;
+	fault = resolve_value(comparison, field, value, err);
+	if (fault > FILTER_FAULT_RANGE)
+		return fault;
+	value->field = (struct hyptrace_field){
+		.offset = field->offset,
+		.size = field->size,
+		.is_signed = field->is_signed,
+	};
+	return fault;
 }

@@ -55,7 +55,7 @@ static int choose_kinds(struct strace *s)
 		return cmd_fail("cannot trace \"%s\": --trace excludes all calls", session->name);
 	/* a field that none of these has is an error */
 	return filter_parse(session->choice.filter, list, nr, session->formats,
-			    &session->choice.filters);
+			    &session->choice.parsed);
 }
 
 /* Parse a filter of two conditions, of which each may be NULL, or NULL if it does not fit. */
@@ -64,12 +64,11 @@ static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, co
 {
 	struct hyptrace_filter *filter;
 	char *text;
-	size_t at;
 
 	if (!one && !other)
 		return NULL;
 	text = xasprintf(one && other ? "(%s) && (%s)" : "%s%s", one ?: "", other ?: "");
-	filter = hyptrace_filter_parse(event, text, &at, NULL);
+	filter = hyptrace_filter_new(&event, 1, NULL, true, text, NULL, NULL);
 	free(text);
 	return filter;
 }
@@ -149,11 +148,11 @@ static bool is_shown(struct strace *s, const struct hyptrace_meaning *meaning,
 		     const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_record *rec = &event->record;
-	const struct hyptrace_filters *filters = s->session.choice.filters;
+	const struct hyptrace_filter *filter = s->session.choice.parsed;
 
 	if (!strace_choice_accept(&s->choice, meaning, hyptrace_meaning_key(meaning, rec)))
 		return false;
-	if (filters && !hyptrace_filters_match(filters, rec))
+	if (filter && !hyptrace_filter_match(filter, rec))
 		return false;
 	return !s->vms.nr || strace_vms_accept(&s->vms, meaning, event->cpu, rec);
 }

@@ -17,7 +17,7 @@ static bool is_match(const struct catcher *c, const struct hyptrace_record *rec)
 {
 	if (!c->is_armed || row_record_id(rec) != c->event->id)
 		return false;
-	return !c->filter || hyptrace_filter_match(c->filter, rec->data, rec->size);
+	return !c->filter || hyptrace_filter_match(c->filter, rec);
 }
 
 /* -e and -F choose what is around the events that are caught. */
@@ -49,10 +49,9 @@ static int find_event(struct catcher *c)
 	c->duration = hyptrace_event_field(c->event, "duration");
 	if (!c->text)
 		return EXIT_DONE;
-	c->filter = hyptrace_filter_parse(c->event, c->text, &at, &err);
+	c->filter = hyptrace_filter_new(&c->event, 1, s->formats, true, c->text, &at, &err);
 	if (!c->filter)
 		return filter_fail(c->what, c->text - c->what + at, &err);
-	hyptrace_filter_set_formats(c->filter, s->formats);
 	return EXIT_DONE;
 }
 

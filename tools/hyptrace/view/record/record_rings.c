@@ -58,7 +58,7 @@ int record_set_filter(struct record *r)
 	for (i = 0; i < s->nr_events && !r->nr_chosen; i++)
 		if (s->events[i]->enabled)
 			events[nr++] = s->events[i];
-	filter = hyptrace_filter_parse_all(events, nr, s->choice.filter, &at, &err);
+	filter = hyptrace_filter_new(events, nr, NULL, true, s->choice.filter, &at, &err);
 	if (!filter)
 		return filter_fail(s->choice.filter, at, &err);
 	r->is_filtered = true;
