@@ -20,13 +20,12 @@ DATE = "2026-11-21"
 # the file that a part of a header names first, or the header: its page, and what that is about
 PARTS = {
     "hyptrace.h": ("hyptrace", "control hyptrace remotes and read their rings"),
-    "nearest.c": ("hyptrace", None),
+    "error.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
-    "process.c": ("hyptrace_remote", None),
     "control.c": ("hyptrace_control", "change remotes and events"),
-    "count.c": ("hyptrace_counter", "count events at the writer"),
-    "ask.c": ("hyptrace_ask", "ask who owns pages, and measure visits of EL2"),
+    "query.c, counters": ("hyptrace_counter", "count events at the writer"),
+    "query.c, questions": ("hyptrace_ask", "ask who owns pages, and measure visits of EL2"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "device.c": ("hyptrace_reader", "read or observe a ring"),
     "snapshot.c": ("hyptrace_snapshot", "copy what a ring holds, without consuming it"),
@@ -44,7 +43,7 @@ PARTS = {
     "nest.c": ("hyptrace_nest", "how calls, visits of EL2 and runs of guests nest"),
 }
 
-PART = re.compile(r"^/\* (\w+\.c)\b", re.M)
+PART = re.compile(r"^/\* (\w+\.c(?:, \w+)?)\b", re.M)
 STRUCT = re.compile(r"^struct (hyptrace_\w+) \{", re.M)
 FUNCTION = re.compile(r"^\w[^;{}#]*?\b(hyptrace_\w+)\([^;{]*\)(?:;|\n\{)", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)

@@ -284,14 +284,18 @@ int __wrap_hyptrace_release_events(struct hyptrace *h, const char *name,
 	return 0;
 }
 
-int __wrap_hyptrace_set(struct hyptrace *h, const char *name,
-			const struct hyptrace_settings *settings, struct hyptrace_error *err)
+int __wrap_hyptrace_control(struct hyptrace *h, int cmd, const char *name, int cpu,
+			    const struct hyptrace_settings *settings, struct hyptrace_error *err)
 {
 	(void)h;
 	(void)name;
+	(void)cpu;
 	(void)settings;
 	(void)err;
-	note("set");
+	if (cmd == HYPTRACE_CMD_SET)
+		note("set");
+	else
+		note("control %d", cmd);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
-filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c nearest.c))
+filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c))
 test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
 test_tools_filter-libs := $(tools-libs) $(fail-alloc)
@@ -115,10 +115,10 @@ test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_page-srcs := $(netlink-srcs) $(call library,ask.c) $(fake-netlink-srcs)
+test_tools_page-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_page-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_page-libs := $(tools-libs) $(fail-alloc)
-test_tools_visit-srcs := $(netlink-srcs) $(call library,ask.c) $(fake-netlink-srcs)
+test_tools_visit-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_visit-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_visit-libs := $(tools-libs) $(fail-alloc)
 test_tools_page_history-srcs := $(call command,page_history.c die.c) $(tools-format-srcs) $(tools-model-srcs)
@@ -154,14 +154,14 @@ test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfet
 	export_perfetto_track.c map.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
 test_tools_perfetto-libs := $(tools-libs)
-test_tools_nearest-srcs := $(call library,nearest.c)
+test_tools_nearest-srcs := $(call library,error.c)
 test_tools_nearest-cflags := $(tools-cflags)
 
-test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(call library,control_event.c) $(fake-netlink-srcs))
+test_tools_control-srcs := $(sort $(netlink-srcs) $(filter-srcs) $(fake-netlink-srcs))
 test_tools_control-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_control-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_counter-srcs := $(sort $(netlink-srcs) $(filter-srcs)) $(call library,count.c control_event.c) $(fake-netlink-srcs) \
+test_tools_counter-srcs := $(sort $(netlink-srcs) $(filter-srcs)) $(fake-netlink-srcs) \
 	$(call command,counters.c die.c)
 test_tools_counter-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_counter-libs := $(tools-libs) $(fail-alloc)
@@ -186,7 +186,7 @@ test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
 stream-srcs := $(call library,stream.c stream_open.c stream_source.c \
-	process.c device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
+	device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))

@@ -60,8 +60,13 @@ struct hyptrace_error {
 	char	subject[HYPTRACE_EVENT_NAME_MAX + 1];
 };
 
-/* nearest.c: what was probably meant */
+/* error.c: what was probably meant, and who reads a ring */
 const char *hyptrace_nearest(const char *word, const char *best, const char *name);
+
+/* Bytes of "process 4194304 (hyptrace)" at most, its NUL included */
+#define HYPTRACE_PROCESS_NAME_SIZE	64
+
+const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
 
 /* netlink.c: the connection to the driver */
 struct hyptrace;
@@ -310,14 +315,7 @@ const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value);
 #define hyptrace_cpu_state_name(state)	hyptrace_value_name(HYPTRACE_VALUE_CPU_STATE, state)
 #define hyptrace_ownership_name(owner)	hyptrace_value_name(HYPTRACE_VALUE_OWNERSHIP, owner)
 
-/* process.c: who reads a ring */
-
-/* Bytes of "process 4194304 (hyptrace)" at most, its NUL included */
-#define HYPTRACE_PROCESS_NAME_SIZE	64
-
-const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE]);
-
-/* control.c and control_event.c: change remotes and events */
+/* control.c: change remotes and events */
 
 /* The settings of a remote, as bits */
 enum hyptrace_setting {
@@ -342,15 +340,8 @@ struct hyptrace_settings {
 	uint64_t	size;
 };
 
-int hyptrace_start(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
-int hyptrace_stop(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
-int hyptrace_load(struct hyptrace *h, const char *remote,
-		  const struct hyptrace_settings *settings, struct hyptrace_error *err);
-int hyptrace_unload(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
-int hyptrace_reset(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
-int hyptrace_set(struct hyptrace *h, const char *remote, const struct hyptrace_settings *settings,
-		 struct hyptrace_error *err);
-int hyptrace_clear(struct hyptrace *h, const char *remote, int cpu, struct hyptrace_error *err);
+int hyptrace_control(struct hyptrace *h, int cmd, const char *remote, int cpu,
+		     const struct hyptrace_settings *settings, struct hyptrace_error *err);
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
 		  struct hyptrace_error *err);
 
@@ -381,7 +372,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 			struct hyptrace_error *err);
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
 
-/* count.c: count events at the writer */
+/* query.c, counters: count events at the writer */
 
 /**
  * struct hyptrace_event_counter - how often an event has happened on a CPU with a value of a field
@@ -424,15 +415,13 @@ struct hyptrace_event_counter {
 
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
 			  unsigned int nr, bool count, uint32_t flags, struct hyptrace_error *err);
-int hyptrace_reset_counters(struct hyptrace *h, const char *remote, int cpu,
-			    struct hyptrace_error *err);
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err);
 void hyptrace_free_counters(struct hyptrace_event_counter **counters);
 uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket);
 
-/* ask.c: the owners of pages, and how long a visit of EL2 takes */
+/* query.c, questions: the owners of pages, and how long a visit of EL2 takes */
 int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
 			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err);
 int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,

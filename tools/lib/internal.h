@@ -13,14 +13,12 @@
 struct nlmsghdr;
 struct tep_handle;
 
-/* error.c */
+/* error.c; hyptrace_nearest_of() is hyptrace_nearest() of a word of @len bytes */
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int hyptrace_error_memory(struct hyptrace_error *err);
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* nearest.c: hyptrace_nearest() of a word of @len bytes */
 const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name);
 
 /* extack.c: why the kernel refused a request */

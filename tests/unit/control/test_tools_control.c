@@ -78,21 +78,18 @@ static const int nothing[] = { 0 };
 
 static void only_a_remote(void **state)
 {
-	static const struct {
-		int	(*fn)(struct hyptrace *h, const char *remote, struct hyptrace_error *err);
-		int	cmd;
-	} each[] = {
-		{ hyptrace_start, HYPTRACE_CMD_START }, { hyptrace_stop, HYPTRACE_CMD_STOP },
-		{ hyptrace_unload, HYPTRACE_CMD_UNLOAD }, { hyptrace_reset, HYPTRACE_CMD_RESET },
+	static const int cmds[] = {
+		HYPTRACE_CMD_START, HYPTRACE_CMD_STOP, HYPTRACE_CMD_UNLOAD, HYPTRACE_CMD_RESET,
 	};
 	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-		assert_int_equal(each[i].fn(h, "r", &err), 0);
+	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
+		assert_int_equal(hyptrace_control(h, cmds[i], "r", HYPTRACE_CPU_ALL, NULL, &err),
+				 0);
 		assert_string_equal(err.text, "");
-		sent_only(each[i].cmd, tb, nothing);
+		sent_only(cmds[i], tb, nothing);
 	}
 }
 
@@ -123,26 +120,31 @@ static void settings(void **state)
 	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
 
 	(void)state;
-	assert_int_equal(hyptrace_load(h, "r", NULL, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_LOAD, "r", HYPTRACE_CPU_ALL, NULL, &err),
+			 0);
 	sent_only(HYPTRACE_CMD_LOAD, tb, nothing);
-	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_SET, "r", HYPTRACE_CPU_ALL, &changes,
+					  &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, nothing);
 
 	set_rate(&changes, 6);
-	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_SET, "r", HYPTRACE_CPU_ALL, &changes,
+					  &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, (int[]){ HYPTRACE_A_CONTROL_RATE, 0 });
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_RATE]), 6);
 
 	changes = (struct hyptrace_settings){};
 	set_mode(&changes, HYPTRACE_MODE_OVERWRITE);
-	assert_int_equal(hyptrace_load(h, "r", &changes, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_LOAD, "r", HYPTRACE_CPU_ALL, &changes,
+					  &err), 0);
 	sent_only(HYPTRACE_CMD_LOAD, tb, (int[]){ HYPTRACE_A_CONTROL_MODE, 0 });
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_OVERWRITE);
 
 	set_mode(&changes, HYPTRACE_MODE_DISCARD);
 	set_size(&changes, UINT64_C(1) << 40);
 	set_rate(&changes, 0);
-	assert_int_equal(hyptrace_set(h, "r", &changes, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_SET, "r", HYPTRACE_CPU_ALL, &changes,
+					  &err), 0);
 	sent_only(HYPTRACE_CMD_SET, tb, all);
 	assert_true(nla_get_u64(tb[HYPTRACE_A_CONTROL_SIZE]) == UINT64_C(1) << 40);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_MODE]), HYPTRACE_MODE_DISCARD);
@@ -159,9 +161,10 @@ static void one_cpu_or_all(void **state)
 	struct nlattr *tb[HYPTRACE_A_CONTROL_MAX + 1];
 
 	(void)state;
-	assert_int_equal(hyptrace_clear(h, "r", HYPTRACE_CPU_ALL, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_CLEAR, "r", HYPTRACE_CPU_ALL, NULL, &err),
+			 0);
 	sent_only(HYPTRACE_CMD_CLEAR, tb, nothing);
-	assert_int_equal(hyptrace_clear(h, "r", 0, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_CLEAR, "r", 0, NULL, &err), 0);
 	sent_only(HYPTRACE_CMD_CLEAR, tb, one);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 0);
 
@@ -397,11 +400,13 @@ static int send_request(unsigned int which, const struct hyptrace_settings *chan
 {
 	switch (which) {
 	case 0:
-		return hyptrace_start(h, "test", &err);
+		return hyptrace_control(h, HYPTRACE_CMD_START, "test", HYPTRACE_CPU_ALL, NULL,
+					&err);
 	case 1:
-		return hyptrace_set(h, "test", changes, &err);
+		return hyptrace_control(h, HYPTRACE_CMD_SET, "test", HYPTRACE_CPU_ALL, changes,
+					&err);
 	case 2:
-		return hyptrace_clear(h, "test", 1, &err);
+		return hyptrace_control(h, HYPTRACE_CMD_CLEAR, "test", 1, NULL, &err);
 	case 3:
 		return hyptrace_mark(h, "test", 1, 2, 3, &err);
 	case 4:

@@ -270,7 +270,8 @@ static void refused_or_malformed(void **state)
 	error = -EOPNOTSUPP;
 	assert_int_equal(hyptrace_get_counters(h, "r", 3, &c, &nr, &err), -EOPNOTSUPP);
 	assert_null(c);
-	assert_int_equal(hyptrace_reset_counters(h, "r", 3, NULL), -EOPNOTSUPP);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_COUNT_RESET, "r", 3, NULL, NULL),
+			 -EOPNOTSUPP);
 	error = 0;
 	/* 2^64 ticks do not fit a u64. */
 	free_msgs(counter_msgs);
@@ -311,10 +312,11 @@ static void requests(void **state)
 					       0, &err), -E2BIG);
 	assert_int_equal(fake_netlink.nr_sent, nr);
 
-	assert_int_equal(hyptrace_reset_counters(h, "r", HYPTRACE_CPU_ALL, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_COUNT_RESET, "r", HYPTRACE_CPU_ALL, NULL,
+					  &err), 0);
 	sent(HYPTRACE_CMD_COUNT_RESET, tb, HYPTRACE_A_CONTROL_MAX);
 	assert_null(tb[HYPTRACE_A_CONTROL_CPU]);
-	assert_int_equal(hyptrace_reset_counters(h, "r", 4, &err), 0);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_COUNT_RESET, "r", 4, NULL, &err), 0);
 	sent(HYPTRACE_CMD_COUNT_RESET, tb, HYPTRACE_A_CONTROL_MAX);
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_CONTROL_CPU]), 4);
 

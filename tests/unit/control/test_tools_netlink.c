@@ -189,11 +189,13 @@ static void refused(void **state)
 	const struct hyptrace_settings settings = { .changes = HYPTRACE_SETTING_RATE, .rate = 5 };
 
 	(void)state;
-	assert_int_equal(hyptrace_set(h, "hypervisor", &settings, &err), -EOPNOTSUPP);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_SET, "hypervisor", HYPTRACE_CPU_ALL,
+					  &settings, &err), -EOPNOTSUPP);
 	assert_int_equal(err.errnum, EOPNOTSUPP);
 	assert_string_equal(err.text, "remote \"hypervisor\" has no rate");
 	assert_string_equal(err.subject, "");
-	assert_int_equal(hyptrace_set(h, "hypervisor", &settings, NULL), -EOPNOTSUPP);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_SET, "hypervisor", HYPTRACE_CPU_ALL,
+					  &settings, NULL), -EOPNOTSUPP);
 	assert_true(fake_netlink_all_read());
 }
 
@@ -475,7 +477,8 @@ static void interrupted_without_a_dump(void **state)
 {
 	(void)state;
 	fake_netlink_begin(answer_too_much);
-	assert_int_equal(hyptrace_start(h, "test", &err), -EAGAIN);
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_START, "test", HYPTRACE_CPU_ALL, NULL,
+					  &err), -EAGAIN);
 	assert_int_equal(err.errnum, EAGAIN);
 }
 
@@ -537,7 +540,8 @@ static void half_an_error(void **state)
 {
 	(void)state;
 	fake_netlink_begin(answer_half_an_error);
-	assert_true(hyptrace_start(h, "test", &err) < 0);
+	assert_true(hyptrace_control(h, HYPTRACE_CMD_START, "test", HYPTRACE_CPU_ALL, NULL,
+				     &err) < 0);
 	assert_true(strlen(err.text) > 0);
 }
 

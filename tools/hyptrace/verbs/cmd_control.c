@@ -69,27 +69,23 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 	return parse(key, arg, state);
 }
 
-typedef int (*settings_fn)(struct hyptrace *h, const char *remote,
-			   const struct hyptrace_settings *settings, struct hyptrace_error *err);
-
 /* start, stop, unload, reset, clear: requests without settings; only clear takes --cpu */
 static int request(struct hyptrace *h, const char *remote, int cpu, const void *arg,
 		   struct hyptrace_error *err)
 {
 	static const struct {
 		const char	*verb;
-		int		(*fn)(struct hyptrace *h, const char *remote,
-				      struct hyptrace_error *err);
+		int		cmd;
 	} requests[] = {
-		{ "start", hyptrace_start }, { "stop", hyptrace_stop },
-		{ "unload", hyptrace_unload }, { "reset", hyptrace_reset },
+		{ "start", HYPTRACE_CMD_START }, { "stop", HYPTRACE_CMD_STOP },
+		{ "unload", HYPTRACE_CMD_UNLOAD }, { "reset", HYPTRACE_CMD_RESET },
+		{ "clear", HYPTRACE_CMD_CLEAR },
 	};
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		if (!strcmp(requests[i].verb, arg))
-			return requests[i].fn(h, remote, err);
-	return hyptrace_clear(h, remote, cpu, err);
+	while (strcmp(requests[i].verb, arg))
+		i++;
+	return hyptrace_control(h, requests[i].cmd, remote, cpu, NULL, err);
 }
 
 static int cmd_control(struct context *ctx, int argc, char **argv)
@@ -101,8 +97,7 @@ static int cmd_control(struct context *ctx, int argc, char **argv)
 	return cmd_request(ctx, verb, HYPTRACE_CPU_ALL, request, verb);
 }
 
-static int change(struct context *ctx, settings_fn fn, const struct argp *argp, int argc,
-		  char **argv)
+static int change(struct context *ctx, int cmd, const struct argp *argp, int argc, char **argv)
 {
 	struct hyptrace_settings settings = {};
 	struct hyptrace_remote *remote;
@@ -112,7 +107,7 @@ static int change(struct context *ctx, settings_fn fn, const struct argp *argp, 
 	cmd_parse(ctx, argp, argc, argv, &settings);
 	code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (!code) {
-		if (fn(ctx->h, remote->name, &settings, &err))
+		if (hyptrace_control(ctx->h, cmd, remote->name, HYPTRACE_CPU_ALL, &settings, &err))
 			code = cmd_fail_verb(ctx->verb->name, remote->name, &err);
 		hyptrace_free_remote(remote);
 	}
@@ -127,7 +122,7 @@ static int cmd_load(struct context *ctx, int argc, char **argv)
 		.doc = "Allocate the rings. Omitted options keep their current value.",
 	};
 
-	return change(ctx, hyptrace_load, &argp, argc, argv);
+	return change(ctx, HYPTRACE_CMD_LOAD, &argp, argc, argv);
 }
 
 static int cmd_set(struct context *ctx, int argc, char **argv)
@@ -138,7 +133,7 @@ static int cmd_set(struct context *ctx, int argc, char **argv)
 		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
 	};
 
-	return change(ctx, hyptrace_set, &argp, argc, argv);
+	return change(ctx, HYPTRACE_CMD_SET, &argp, argc, argv);
 }
 
 static const struct verb verbs[] VERBS = {

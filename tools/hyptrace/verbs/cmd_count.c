@@ -71,7 +71,7 @@ static int reset(struct hyptrace *h, const char *remote, int cpu, const void *ar
 		 struct hyptrace_error *err)
 {
 	(void)arg;
-	return hyptrace_reset_counters(h, remote, cpu, err);
+	return hyptrace_control(h, HYPTRACE_CMD_COUNT_RESET, remote, cpu, NULL, err);
 }
 
 static int cmd_count(struct context *ctx, int argc, char **argv)

@@ -78,9 +78,4 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		     struct hyptrace_error *err);
 int hyptrace_nl_group(struct hyptrace *h);
 
-/* query.c */
-int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg,
-			void *items, unsigned int *nr, struct hyptrace_error *err);
-void hyptrace_nl_free_all(const struct nl_type *type, void *items);
-
 #endif /* HYPTRACE_MESSAGE_H */

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Get remotes, CPUs and events from the driver, one or all of them, and all hypercalls.
+ * Get remotes, CPUs and events from the driver, one or all of them, all hypercalls, and the writer's
+ * counters of events; and ask the hypervisor who owns pages, and how long a visit of EL2 takes.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
 #include "message.h"
+
+#define NSEC_PER_SEC	UINT64_C(1000000000)
 
 /* A growing list, which ends with NULL */
 struct list {
@@ -39,7 +45,7 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 	return ret;
 }
 
-void hyptrace_nl_free_all(const struct nl_type *type, void *items)
+static void free_all(const struct nl_type *type, void *items)
 {
 	void **item;
 
@@ -49,8 +55,8 @@ void hyptrace_nl_free_all(const struct nl_type *type, void *items)
 }
 
 /* Send a request, and collect its answer; @items points to the list. */
-int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg,
-			void *items, unsigned int *nr, struct hyptrace_error *err)
+static int get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg, void *items,
+		   unsigned int *nr, struct hyptrace_error *err)
 {
 	struct list list = { .type = type, .items = calloc(1, sizeof(*list.items)) };
 	int ret;
@@ -61,7 +67,7 @@ int hyptrace_nl_get_all(struct hyptrace *h, const struct nl_type *type, struct n
 	}
 	ret = hyptrace_nl_send(h, msg, add_item, &list, err);
 	if (ret) {
-		hyptrace_nl_free_all(type, list.items);
+		free_all(type, list.items);
 		list.items = NULL;
 		list.nr = 0;
 	}
@@ -75,7 +81,7 @@ static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg
 {
 	unsigned int nr;
 	void **items;
-	int ret = hyptrace_nl_get_all(h, type, msg, &items, &nr, err);
+	int ret = get_all(h, type, msg, &items, &nr, err);
 
 	*(void **)item = NULL;
 	if (!ret && nr == 1) {
@@ -84,7 +90,7 @@ static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg
 	} else if (!ret) {
 		ret = hyptrace_error_set(err, EBADMSG, "the kernel's answer makes no sense");
 	}
-	hyptrace_nl_free_all(type, items);
+	free_all(type, items);
 	return ret;
 }
 
@@ -102,7 +108,7 @@ int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 {
 	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, NLM_F_DUMP, 0, NULL);
 
-	return hyptrace_nl_get_all(h, &hyptrace_remote_type, msg, remotes, nr, err);
+	return get_all(h, &hyptrace_remote_type, msg, remotes, nr, err);
 }
 
 /**
@@ -139,7 +145,7 @@ int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cp
 	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, NLM_F_DUMP,
 					     HYPTRACE_A_CPU_REMOTE, remote);
 
-	return hyptrace_nl_get_all(h, &hyptrace_cpu_type, msg, cpus, nr, err);
+	return get_all(h, &hyptrace_cpu_type, msg, cpus, nr, err);
 }
 
 /**
@@ -178,7 +184,7 @@ int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_
 	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, NLM_F_DUMP,
 					     HYPTRACE_A_EVENT_REMOTE, remote);
 
-	return hyptrace_nl_get_all(h, &hyptrace_event_type, msg, events, nr, err);
+	return get_all(h, &hyptrace_event_type, msg, events, nr, err);
 }
 
 /**
@@ -218,7 +224,7 @@ int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
 {
 	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_HYPERCALL_GET, NLM_F_DUMP,
 					     HYPTRACE_A_HYPERCALL_REMOTE, remote);
-	int ret = hyptrace_nl_get_all(h, &hyptrace_hypercall_type, msg, calls, nr, err);
+	int ret = get_all(h, &hyptrace_hypercall_type, msg, calls, nr, err);
 
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
@@ -229,7 +235,7 @@ int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
  */
 void hyptrace_free_remotes(struct hyptrace_remote **remotes)
 {
-	hyptrace_nl_free_all(&hyptrace_remote_type, remotes);
+	free_all(&hyptrace_remote_type, remotes);
 }
 
 /**
@@ -238,7 +244,7 @@ void hyptrace_free_remotes(struct hyptrace_remote **remotes)
  */
 void hyptrace_free_cpus(struct hyptrace_cpu **cpus)
 {
-	hyptrace_nl_free_all(&hyptrace_cpu_type, cpus);
+	free_all(&hyptrace_cpu_type, cpus);
 }
 
 /**
@@ -247,7 +253,7 @@ void hyptrace_free_cpus(struct hyptrace_cpu **cpus)
  */
 void hyptrace_free_events(struct hyptrace_event **events)
 {
-	hyptrace_nl_free_all(&hyptrace_event_type, events);
+	free_all(&hyptrace_event_type, events);
 }
 
 /**
@@ -256,5 +262,187 @@ void hyptrace_free_events(struct hyptrace_event **events)
  */
 void hyptrace_free_hypercalls(struct hyptrace_hypercall **calls)
 {
-	hyptrace_nl_free_all(&hyptrace_hypercall_type, calls);
+	free_all(&hyptrace_hypercall_type, calls);
+}
+
+/**
+ * hyptrace_free_counters - free a list of counters
+ * @counters:	the list, which ends with NULL; or NULL
+ */
+void hyptrace_free_counters(struct hyptrace_event_counter **counters)
+{
+	free_all(&hyptrace_counter_type, counters);
+}
+
+static const struct hyptrace_field *find_field(struct hyptrace_event *const *events,
+					       const struct hyptrace_event_counter *counter)
+{
+	for (; *events; events++)
+		if (!strcmp((*events)->name, counter->event))
+			return hyptrace_event_field(*events, counter->field);
+	return NULL;
+}
+
+static int name_values(struct hyptrace *h, const char *remote,
+		       struct hyptrace_event_counter *const *counters, unsigned int nr,
+		       struct hyptrace_error *err)
+{
+	const struct hyptrace_field *field;
+	struct hyptrace_event **events;
+	const char *name;
+	unsigned int i;
+	int ret;
+
+	ret = hyptrace_get_events(h, remote, &events, &i, err);
+	for (i = 0; i < nr && !ret; i++) {
+		if (counters[i]->is_others)
+			continue;
+		field = find_field(events, counters[i]);
+		name = field ? hyptrace_symbol_name(field, counters[i]->value) : NULL;
+		if (!name)
+			continue;
+		counters[i]->name = strdup(name);
+		if (!counters[i]->name)
+			ret = hyptrace_error_memory(err);
+	}
+	hyptrace_free_events(events);
+	return ret;
+}
+
+/**
+ * hyptrace_get_counters - get the counters of a remote that are not 0
+ * @h:		the connection
+ * @remote:	the remote's name
+ * @cpu:	the CPU, or HYPTRACE_CPU_ALL
+ * @counters:	out: a list that ends with NULL, for hyptrace_free_counters(); NULL on failure
+ * @nr:		out: number of @counters; 0 is not an error
+ * @err:	the reason if it fails; may be NULL
+ *
+ * This does not disturb the writer. The values of each counter belong together.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote cannot count, -ENXIO if it has no
+ * such CPU.
+ */
+int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
+			  struct hyptrace_event_counter ***counters, unsigned int *nr,
+			  struct hyptrace_error *err)
+{
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP,
+					     HYPTRACE_A_COUNTER_REMOTE, remote);
+	int ret;
+
+	if (cpu != HYPTRACE_CPU_ALL)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_COUNTER_CPU, cpu);
+	ret = get_all(h, &hyptrace_counter_type, msg, counters, nr, err);
+	if (!ret && *nr)
+		ret = name_values(h, remote, *counters, *nr, err);
+	if (!ret)
+		return 0;
+	hyptrace_free_counters(*counters);
+	*counters = NULL;
+	*nr = 0;
+	return ret;
+}
+
+/**
+ * hyptrace_counter_bucket - the shortest time of a bucket
+ * @counter:	the counter, which has times
+ * @bucket:	number of the bucket, below @counter->nr_buckets
+ *
+ * Return: the time in ns. That of the next bucket is its end; the last one has no end.
+ */
+uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket)
+{
+	uint64_t ticks = bucket ? UINT64_C(1) << (bucket - 1) : 0;
+
+	if (!counter->frequency)
+		return 0;
+	/* the product of all ticks could overflow */
+	return ticks / counter->frequency * NSEC_PER_SEC +
+	       ticks % counter->frequency * NSEC_PER_SEC / counter->frequency;
+}
+
+/* The attribute that the driver answers with, and where it goes */
+struct answer {
+	int		attr;
+	void		*to;
+	int		size;
+	bool		found;
+};
+
+static int parse_answer(const struct nlmsghdr *msg, void *arg)
+{
+	struct answer *answer = arg;
+	struct nlattr *attr = NULL;
+
+	if (!msg)
+		return 0;
+	if (genlmsg_valid_hdr((struct nlmsghdr *)msg, 0))
+		attr = nlmsg_find_attr((struct nlmsghdr *)msg, GENL_HDRLEN, answer->attr);
+	if (!attr || nla_len(attr) != answer->size)
+		return -EBADMSG;
+	memcpy(answer->to, nla_data(attr), answer->size);
+	answer->found = true;
+	return 0;
+}
+
+/* Ask for an attribute of exactly @size bytes. */
+static int ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int size,
+	       struct hyptrace_error *err)
+{
+	struct answer answer = { .attr = attr, .to = to, .size = size };
+	int ret = hyptrace_nl_send(h, msg, parse_answer, &answer, err);
+
+	if (!ret && !answer.found)
+		return hyptrace_error_set(err, EBADMSG, "the driver has not answered");
+	return ret;
+}
+
+/**
+ * hyptrace_get_page_owners - ask who owns pages now
+ * @h:		the connection
+ * @remote:	name of the remote, a protected hypervisor
+ * @pfn:	page frame number of the first page
+ * @nr:		number of pages, from 1 to HYPTRACE_PAGE_COUNT_MAX
+ * @owners:	out: enum hyptrace_ownership of linux/hyptrace_netlink.h for each page
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The pages are asked for one after the other. This needs no rings, and disturbs nobody.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote protects no memory, -EBADMSG if the
+ * driver does not answer for each page.
+ */
+int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
+			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err)
+{
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0, HYPTRACE_A_PAGE_REMOTE,
+					     remote);
+
+	hyptrace_nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
+	return ask(h, msg, HYPTRACE_A_PAGE_OWNERS, owners, nr, err);
+}
+
+/**
+ * hyptrace_time_visits - have a CPU enter EL2 and return at once, and measure this
+ * @h:		the connection
+ * @remote:	name of the remote, a hypervisor
+ * @nr:		number of visits, from 1 to HYPTRACE_VISIT_COUNT_MAX
+ * @nsec:	out: the time that all of them have taken together, in ns
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Each visit causes one event hyp_enter, host_hcall and hyp_exit, if these are enabled or counted.
+ * So the difference of two measurements, without and with them, is the time that they take.
+ *
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the remote is no hypervisor, -EBADMSG if the
+ * driver does not answer.
+ */
+int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,
+			 struct hyptrace_error *err)
+{
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_VISIT_GET, 0,
+					     HYPTRACE_A_VISIT_REMOTE, remote);
+
+	hyptrace_nl_put_u32(&msg, HYPTRACE_A_VISIT_COUNT, nr);
+	return ask(h, msg, HYPTRACE_A_VISIT_TIME, nsec, sizeof(*nsec), err);
 }

@@ -181,7 +181,8 @@ static int set_size(struct record *r, uint64_t bytes)
 	const struct session *s = &r->session;
 	struct hyptrace_error err;
 
-	if (hyptrace_set(s->ctx->h, s->name, &settings, &err))
+	if (hyptrace_control(s->ctx->h, HYPTRACE_CMD_SET, s->name, HYPTRACE_CPU_ALL, &settings,
+			     &err))
 		return cmd_fail_verb("resize", s->name, &err);
 	return EXIT_DONE;
 }
