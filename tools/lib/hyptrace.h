@@ -665,6 +665,9 @@ typedef int (*hyptrace_stream_tap_fn)(unsigned int cpu, const void *subbufs, siz
  * @bound:	each event is delivered so many nanoseconds after it happened at most: first 10 ms.
  *		The rings report an event after 1 ms at best, so less than 2 ms cannot be kept.
  * @limit:	end after so many events; 0, as at first, for no limit
+ * @cpus:	the CPUs, each once, valid until the stream is started; NULL, as at first, for all
+ *		that have a ring
+ * @nr_cpus:	number of @cpus
  * @no_start:	do not hold tracing on, and end when it is off and the rings are empty
  * @filter:	decides which events are delivered; NULL for all
  * @filter_arg:	its second argument
@@ -676,6 +679,8 @@ typedef int (*hyptrace_stream_tap_fn)(unsigned int cpu, const void *subbufs, siz
 struct hyptrace_stream_options {
 	uint64_t			bound;
 	uint64_t			limit;
+	const unsigned int		*cpus;
+	unsigned int			nr_cpus;
 	bool				no_start;
 	hyptrace_stream_filter_fn	filter;
 	void				*filter_arg;
@@ -689,8 +694,6 @@ struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remo
 					    struct hyptrace_error *err);
 void hyptrace_stream_free(struct hyptrace_stream *s);
 struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *s);
-int hyptrace_stream_set_cpus(struct hyptrace_stream *s, const unsigned int *cpus,
-			     unsigned int nr, struct hyptrace_error *err);
 int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *names,
 			       unsigned int nr, struct hyptrace_error *err);
 int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err);

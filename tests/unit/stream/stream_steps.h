@@ -48,6 +48,13 @@ static inline int teardown(void **state)
 	return fake_netlink_nr_open() || fake_device_nr_open();
 }
 
+/* @cpus must stay valid until the stream is started. */
+static inline void choose_cpus(const unsigned int *cpus, unsigned int nr)
+{
+	hyptrace_stream_options(stream)->cpus = cpus;
+	hyptrace_stream_options(stream)->nr_cpus = nr;
+}
+
 static inline void start(void)
 {
 	assert_int_equal(hyptrace_stream_start(stream, &err), 0);

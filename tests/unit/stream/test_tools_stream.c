@@ -119,8 +119,8 @@ static void limit(void **state)
 
 	(void)state;
 	/* the last choice counts */
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 2 }, 2, &err);
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
+	choose_cpus((unsigned int[]){ 0, 2 }, 2);
+	choose_cpus((unsigned int[]){ 1 }, 1);
 	hyptrace_stream_options(stream)->limit = 3;
 	counted(0, 0, 0, 0, false);
 	start();
@@ -255,7 +255,7 @@ static void filter(void **state)
 static void damage(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0 }, 1, &err);
+	choose_cpus((unsigned int[]){ 0 }, 1);
 	start();
 	fake_damage(fill(0, 1000, 2, 1));
 	fill(0, 2000, 1, 3);
@@ -301,7 +301,7 @@ static void taps(void **state)
 	struct tapped tapped = { 0 };
 
 	(void)state;
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 1 }, 1, &err);
+	choose_cpus((unsigned int[]){ 1 }, 1);
 	hyptrace_stream_options(stream)->tap = tap;
 	hyptrace_stream_options(stream)->tap_arg = &tapped;
 	start();
@@ -329,7 +329,7 @@ static void taps(void **state)
 static void damaged_header(void **state)
 {
 	(void)state;
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0 }, 1, &err);
+	choose_cpus((unsigned int[]){ 0 }, 1);
 	start();
 	fill(0, 1000, 1, 1);
 	/* the commit word */
@@ -362,7 +362,7 @@ static void damage_elsewhere(void **state)
 
 	hyptrace_stream_free(stream);
 	stream = hyptrace_stream_new(h, "test", &err);
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0 }, 1, &err);
+	choose_cpus((unsigned int[]){ 0 }, 1);
 	start();
 	fake_damage(fill(0, 1000, 2, 1));
 	fill(0, 2000, 1, 3);

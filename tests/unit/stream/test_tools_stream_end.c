@@ -41,7 +41,7 @@ static void end_in_a_run(void **state)
 	const uint64_t now = fake_device.now;
 
 	(void)state;
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 2 }, 1, &err);
+	choose_cpus((unsigned int[]){ 2 }, 1);
 	start();
 	fill(2, now - 3, 8, 1);
 	expect(2, now - 2, 1);
@@ -59,7 +59,7 @@ static void end_asks_empty_rings(void **state)
 	char *subbuf;
 
 	(void)state;
-	hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 1 }, 2, &err);
+	choose_cpus((unsigned int[]){ 0, 1 }, 2);
 	start();
 	subbuf = fill(0, now - 3 * HELD, 2, 1);
 	fake_event(subbuf, HELD, 3);
@@ -140,7 +140,7 @@ static void end_by_another_clock(void **state)
 		fake_device.clock = "counter";
 		fake_device.tracing = true;
 		stream = hyptrace_stream_new(h, "test", &err);
-		hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0 }, 1, &err);
+		choose_cpus((unsigned int[]){ 0 }, 1);
 		start();
 		fill(0, UINT64_C(1) << 50, 3, 1);
 		expect(0, (UINT64_C(1) << 50) + 1, 1);
@@ -287,7 +287,7 @@ static void unloaded(void **state)
 		fake_device.rings[1].unread = 1000;
 		fake_device.rings[1].unreported = 50;
 		stream = hyptrace_stream_new(h, "test", &err);
-		hyptrace_stream_set_cpus(stream, (unsigned int[]){ 0, 2 }, 2, &err);
+		choose_cpus((unsigned int[]){ 0, 2 }, 2);
 		start();
 		fake_subbuf_lost(fill(0, 1000, 1, 1), 7);
 		expect(0, 1001, 1);

@@ -24,6 +24,7 @@
 int session_open_stream(struct session *s)
 {
 	const struct cpu_list *list = &s->ctx->cpus;
+	struct hyptrace_stream_options *options;
 	struct hyptrace_cpu **cpus;
 	struct hyptrace_error err;
 	unsigned int nr;
@@ -45,13 +46,15 @@ int session_open_stream(struct session *s)
 		return code;
 	hyptrace_free_cpus(cpus);
 	/* without a list the library takes all CPUs that have a ring */
-	if (s->ctx->have_cpus && !list->all &&
-	    hyptrace_stream_set_cpus(s->stream, list->ids, list->nr, &err))
-		return session_fail(s, &err);
+	options = hyptrace_stream_options(s->stream);
+	if (s->ctx->have_cpus && !list->all) {
+		options->cpus = list->ids;
+		options->nr_cpus = list->nr;
+	}
 	if (s->takes & SESSION_FIRST)
-		hyptrace_stream_options(s->stream)->limit = s->count;
-	hyptrace_stream_options(s->stream)->bound = s->bound;
-	hyptrace_stream_options(s->stream)->no_start = s->no_start;
+		options->limit = s->count;
+	options->bound = s->bound;
+	options->no_start = s->no_start;
 	return EXIT_DONE;
 }
 
@@ -90,10 +93,10 @@ static uint64_t count_refused(const struct session *s)
  */
 static void hold_filters(struct session *s, const struct event_choice *choice)
 {
+	const struct hyptrace_event *event;
 	struct hyptrace_filter *filter;
 	unsigned int i;
 
-	const struct hyptrace_event *event;
 	for (i = 0; i < s->nr_events; i++) {
 		if (s->events[i]->enabled || !event_choice_has(choice, s->events[i]->name))
 			continue;

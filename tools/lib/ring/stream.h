@@ -50,8 +50,6 @@ struct hyptrace_stream {
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_formats		*formats;
-	unsigned int			*cpus;	/* that were set; NULL for all that have a ring */
-	unsigned int			nr_cpus;
 	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of events */
 	unsigned int			nr_hold;
 	struct hyptrace_stream_options	options;

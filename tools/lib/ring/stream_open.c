@@ -69,7 +69,6 @@ void hyptrace_stream_free(struct hyptrace_stream *s)
 	for (i = 0; i < s->nr_sources; i++)
 		hyptrace_source_close(&s->sources[i]);
 	free(s->sources);
-	free(s->cpus);
 	hyptrace_merge_free(s->merge);
 	hyptrace_formats_free(s->formats);
 	hyptrace_free_events(s->events);
@@ -86,29 +85,6 @@ void hyptrace_stream_free(struct hyptrace_stream *s)
 struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *s)
 {
 	return &s->options;
-}
-
-/**
- * hyptrace_stream_set_cpus - choose the CPUs
- * @s:		the stream, not started
- * @cpus:	their numbers, each once
- * @nr:		number of @cpus, at least 1
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0 or -ENOMEM.
- */
-int hyptrace_stream_set_cpus(struct hyptrace_stream *s, const unsigned int *cpus,
-			     unsigned int nr, struct hyptrace_error *err)
-{
-	unsigned int *copy = calloc(nr, sizeof(*copy));
-
-	if (!copy)
-		return hyptrace_error_memory(err);
-	memcpy(copy, cpus, nr * sizeof(*copy));
-	free(s->cpus);
-	s->cpus = copy;
-	s->nr_cpus = nr;
-	return 0;
 }
 
 static const struct hyptrace_event *find_event(const struct hyptrace_stream *s, const char *name)
@@ -290,29 +266,26 @@ bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source 
 	return true;
 }
 
-static int open_source(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err)
-{
-	int ret = hyptrace_source_open(s, cpu, err);
-
-	/* without a choice of CPUs, those that have a ring are meant */
-	return ret == -ENXIO && !s->cpus ? 0 : ret;
-}
-
 static int open_sources(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
+	const unsigned int *chosen = s->options.cpus;
+	unsigned int nr = s->options.nr_cpus, i;
 	struct hyptrace_cpu **cpus = NULL;
-	unsigned int nr = s->nr_cpus, i;
 	int ret = 0;
 
-	if (!s->cpus)
+	if (!chosen)
 		ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 	if (ret)
 		return ret;
 	s->sources = calloc(nr ? nr : 1, sizeof(*s->sources));
 	if (!s->sources)
 		ret = hyptrace_error_memory(err);
-	for (i = 0; i < nr && !ret; i++)
-		ret = open_source(s, cpus ? cpus[i]->id : s->cpus[i], err);
+	for (i = 0; i < nr && !ret; i++) {
+		ret = hyptrace_source_open(s, chosen ? chosen[i] : cpus[i]->id, err);
+		/* without a choice of CPUs, those that have a ring are meant */
+		if (ret == -ENXIO && !chosen)
+			ret = 0;
+	}
 	hyptrace_free_cpus(cpus);
 	if (!ret && !s->nr_sources)
 		ret = hyptrace_error_set(err, ENXIO, "no CPU has a ring");
