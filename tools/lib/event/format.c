@@ -116,13 +116,15 @@ static bool find_classes(struct hyptrace_formats *fmts, struct hyptrace_event *c
 
 /* The formats own @tep, and free it if they fail. */
 static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_foreign,
-					    struct hyptrace_event *const *events, unsigned int nr)
+					    struct hyptrace_event *const *events, unsigned int nr,
+					    struct hyptrace_error *err)
 {
 	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
 	unsigned int i;
 
 	if (!fmts) {
 		tep_free(tep);
+		hyptrace_error_memory(err);
 		return NULL;
 	}
 	trace_seq_init(&fmts->seq);
@@ -145,6 +147,7 @@ static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_fore
 
 fail:
 	hyptrace_formats_free(fmts);
+	hyptrace_error_memory(err);
 	return NULL;
 }
 
@@ -160,17 +163,13 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 					      unsigned int nr, struct hyptrace_error *err)
 {
 	struct tep_handle *tep = tep_alloc();
-	struct hyptrace_formats *fmts;
 
 	if (tep) {
 		/* return values report failures: libtraceevent must not print to stderr */
 		tep_set_loglevel(TEP_LOG_NONE);
 		tep_set_long_size(tep, sizeof(uint64_t));
 	}
-	fmts = new_formats(tep, false, events, nr);
-	if (!fmts)
-		hyptrace_error_memory(err);
-	return fmts;
+	return new_formats(tep, false, events, nr, err);
 }
 
 /* Prepare to print events that the kernel has described. Return the formats, or NULL. */
@@ -178,11 +177,7 @@ struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
 						      struct hyptrace_event *const *events,
 						      unsigned int nr, struct hyptrace_error *err)
 {
-	struct hyptrace_formats *fmts = new_formats(tep, true, events, nr);
-
-	if (!fmts)
-		hyptrace_error_memory(err);
-	return fmts;
+	return new_formats(tep, true, events, nr, err);
 }
 
 /**

@@ -85,36 +85,29 @@ static bool name_transitions(struct meaning *meaning)
 	return meaning->names;
 }
 
+/* The kinds that the values of one of their fields name */
+#define NAMED_BY_FIELD	(BIT(ENTER) | BIT(EXIT) | BIT(HYPERCALL) | BIT(SMC) | BIT(PSCI) | \
+			 BIT(FFA) | BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL))
+
 bool hyptrace_meaning_make_names(struct meaning *meaning)
 {
-	const struct hyptrace_field *by = NULL, *code = NULL;
+	const uint32_t kind = HYPTRACE_KIND_BIT(meaning->public.kind);
+	const struct hyptrace_field *by, *code = NULL;
 	bool has_memory;
 
-	switch (meaning->public.kind) {
-	case HYPTRACE_KIND_GUEST_FIXUP:
-	case HYPTRACE_KIND_TLBI:
-	case HYPTRACE_KIND_POOL:
-	case HYPTRACE_KIND_ENTER:
-	case HYPTRACE_KIND_EXIT:
-	case HYPTRACE_KIND_HYPERCALL:
-	case HYPTRACE_KIND_SMC:
-	case HYPTRACE_KIND_PSCI:
-	case HYPTRACE_KIND_FFA:
+	if (kind & BIT(TRANSITION)) {
+		has_memory = name_transitions(meaning);
+		goto out;
+	}
+	if (kind & NAMED_BY_FIELD) {
 		by = field_of(meaning, meaning->public.named_by);
-		break;
-	case HYPTRACE_KIND_MEM_ABORT:
-	case HYPTRACE_KIND_ILLEGAL_TRAP:
+	} else if (kind & (BIT(MEM_ABORT) | BIT(ILLEGAL_TRAP))) {
 		by = meaning->values->class_field;
-		break;
-	case HYPTRACE_KIND_GUEST_EXIT:
+	} else if (kind & BIT(GUEST_EXIT)) {
 		/* a trap is named by its class, any other exit by its code */
 		code = field_of(meaning, HYPTRACE_ROLE_CODE);
 		by = field_of(meaning, HYPTRACE_ROLE_CLASS);
-		break;
-	case HYPTRACE_KIND_TRANSITION:
-		has_memory = name_transitions(meaning);
-		goto out;
-	default:
+	} else {
 		return true;
 	}
 	meaning->names = hyptrace_symbols_alloc(nr_symbols(by) + nr_symbols(code));
