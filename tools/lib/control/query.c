@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Get remotes, CPUs and events from the driver, one or all of them, all hypercalls, and the writer's
- * counters of events; and ask the hypervisor who owns pages, and how long a visit of EL2 takes.
+ * Get remotes, CPUs and events from the driver, one or all of them, all hypercalls, and the
+ * writer's counters of events; and ask the hypervisor who owns pages, and how long a visit of EL2
+ * takes.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -104,16 +104,6 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 	return true;
 }
 
-static bool find_classes(struct hyptrace_formats *fmts, struct hyptrace_event *const *events,
-			 unsigned int nr)
-{
-	const struct hyptrace_field *field = hyptrace_find_classes(events, nr);
-
-	fmts->names.class_field = field;
-	fmts->names.classes = field ? hyptrace_symbols_new(field) : NULL;
-	return !field || fmts->names.classes;
-}
-
 /* The formats own @tep, and free it if they fail. */
 static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_foreign,
 					    struct hyptrace_event *const *events, unsigned int nr,
@@ -138,7 +128,7 @@ static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_fore
 	fmts->memo = calloc(1, sizeof(*fmts->memo));
 	if (!fmts->by_id || !fmts->prints || !fmts->memo)
 		goto fail;
-	if (!is_foreign && (!tep || !find_classes(fmts, events, nr)))
+	if (!is_foreign && (!tep || !hyptrace_names_set_classes(&fmts->names, events, nr)))
 		goto fail;
 	for (i = 0; i < nr; i++)
 		if (events[i]->id < fmts->nr_ids && !add_format(fmts, events[i]))

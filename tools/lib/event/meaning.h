@@ -99,8 +99,8 @@ struct sentence_kind {
 #define V(role)		(v[HYPTRACE_ROLE_##role])
 
 /* model.c */
-const struct hyptrace_field *hyptrace_find_classes(struct hyptrace_event *const *events,
-						   unsigned int nr);
+bool hyptrace_names_set_classes(struct sentence_names *names, struct hyptrace_event *const *events,
+				unsigned int nr);
 struct meaning *hyptrace_meaning_new(const struct hyptrace_event *event,
 				     const struct sentence_names *values, bool has_sentence);
 void hyptrace_meaning_free(struct meaning *meaning);
@@ -121,11 +121,12 @@ struct fault_status {
 
 #define NO_LEVEL	INT8_MIN
 
+/* Each has its own error codes. */
+enum firmware { FIRMWARE_PSCI, FIRMWARE_FFA, FIRMWARE_SMCCC };
+
 /* names.c; NULL if there is no name */
 const char *hyptrace_errno_name(int64_t value);	/* begins with a minus, as in "-EPERM" */
-const char *hyptrace_psci_error_name(int64_t value);
-const char *hyptrace_ffa_error_name(int64_t value);
-const char *hyptrace_smccc_error_name(int64_t value);
+const char *hyptrace_firmware_error_name(enum firmware firmware, int64_t value);
 struct fault_status hyptrace_fault_status(unsigned int code);
 struct sentence_symbols *hyptrace_symbols_new(const struct hyptrace_field *field);
 struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr);

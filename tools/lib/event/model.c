@@ -136,22 +136,22 @@ static bool is_usable(const struct hyptrace_field *field, enum hyptrace_role rol
 	return true;
 }
 
-/*
- * Find a field whose values are exception classes. Return the field, whose symbols name the
- * classes; NULL if there is none.
- */
-const struct hyptrace_field *hyptrace_find_classes(struct hyptrace_event *const *events,
-						   unsigned int nr)
+/* Name exception classes as a field does whose values they are. Return false without memory. */
+bool hyptrace_names_set_classes(struct sentence_names *names, struct hyptrace_event *const *events,
+				unsigned int nr)
 {
 	const struct hyptrace_field *field;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		field = hyptrace_event_field(events[i], "ec");
-		if (is_usable(field, HYPTRACE_ROLE_CLASS, events[i]->size))
-			return field;
+		if (!is_usable(field, HYPTRACE_ROLE_CLASS, events[i]->size))
+			continue;
+		names->class_field = field;
+		names->classes = hyptrace_symbols_new(field);
+		return names->classes;
 	}
-	return NULL;
+	return true;
 }
 
 /* Keep where a field of the sentence is, and the names of its values. */

@@ -60,23 +60,21 @@ static const char *const kernel_errnos[] = {
 	[19] = "-ENOGRACE",
 };
 
-/* linux/psci.h */
-static const char *const psci_errors[] = {
-	[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "DENIED", [4] = "ALREADY_ON",
-	[5] = "ON_PENDING", [6] = "INTERNAL_FAILURE", [7] = "NOT_PRESENT", [8] = "DISABLED",
-	[9] = "INVALID_ADDRESS",
-};
-
-/* linux/arm_ffa.h */
-static const char *const ffa_errors[] = {
-	[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "NO_MEMORY", [4] = "BUSY",
-	[5] = "INTERRUPTED", [6] = "DENIED", [7] = "RETRY", [8] = "ABORTED", [9] = "NO_DATA",
-	[10] = "NOT_READY",
-};
-
-/* linux/arm-smccc.h */
-static const char *const smccc_errors[] = {
-	[1] = "NOT_SUPPORTED", [2] = "NOT_REQUIRED", [3] = "INVALID_PARAMETER",
+/* Error codes of firmware, without their signs: linux/psci.h, linux/arm_ffa.h, linux/arm-smccc.h */
+static const char *const firmware_errors[][11] = {
+	[FIRMWARE_PSCI] = {
+		[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "DENIED",
+		[4] = "ALREADY_ON", [5] = "ON_PENDING", [6] = "INTERNAL_FAILURE",
+		[7] = "NOT_PRESENT", [8] = "DISABLED", [9] = "INVALID_ADDRESS",
+	},
+	[FIRMWARE_FFA] = {
+		[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "NO_MEMORY", [4] = "BUSY",
+		[5] = "INTERRUPTED", [6] = "DENIED", [7] = "RETRY", [8] = "ABORTED",
+		[9] = "NO_DATA", [10] = "NOT_READY",
+	},
+	[FIRMWARE_SMCCC] = {
+		[1] = "NOT_SUPPORTED", [2] = "NOT_REQUIRED", [3] = "INVALID_PARAMETER",
+	},
 };
 
 static const char *name_of(const char *const *names, uint64_t nr, uint64_t index)
@@ -93,19 +91,9 @@ const char *hyptrace_errno_name(int64_t value)
 	return name_of(kernel_errnos, COUNT(kernel_errnos), number - KERNEL_ERRNO);
 }
 
-const char *hyptrace_psci_error_name(int64_t value)
+const char *hyptrace_firmware_error_name(enum firmware firmware, int64_t value)
 {
-	return name_of(psci_errors, COUNT(psci_errors), -(uint64_t)value);
-}
-
-const char *hyptrace_ffa_error_name(int64_t value)
-{
-	return name_of(ffa_errors, COUNT(ffa_errors), -(uint64_t)value);
-}
-
-const char *hyptrace_smccc_error_name(int64_t value)
-{
-	return name_of(smccc_errors, COUNT(smccc_errors), -(uint64_t)value);
+	return name_of(firmware_errors[firmware], COUNT(firmware_errors[0]), -(uint64_t)value);
 }
 
 /*

@@ -241,12 +241,12 @@ static const char *name_of_smc_result(const struct meaning *s, const uint64_t *v
 	int64_t ret = smc_result(func, V(RESULT));
 
 	if (is_psci(func))
-		return hyptrace_psci_error_name(ret);
+		return hyptrace_firmware_error_name(FIRMWARE_PSCI, ret);
 	/* FF-A answers with another call */
 	if (is_ffa(func) && ret != NOT_SUPPORTED)
 		return name_of_id(s, (uint32_t)ret);
 	if (ret == NOT_SUPPORTED || (func & SMC_OWNER) == SMC_OWNER_ARCH)
-		return hyptrace_smccc_error_name(ret);
+		return hyptrace_firmware_error_name(FIRMWARE_SMCCC, ret);
 	return NULL;
 }
 
@@ -295,7 +295,7 @@ static const char *const psci_args[] = {
 static const char *name_of_psci_result(const struct meaning *s, const uint64_t *v)
 {
 	(void)s;
-	return hyptrace_psci_error_name(smc_result(V(ID), V(RESULT)));
+	return hyptrace_firmware_error_name(FIRMWARE_PSCI, smc_result(V(ID), V(RESULT)));
 }
 
 /*
@@ -344,7 +344,7 @@ static char *put_psci_call(const struct meaning *s, const uint64_t *v, char *to)
 static const char *name_of_ffa_error(const struct meaning *s, const uint64_t *v)
 {
 	(void)s;
-	return hyptrace_ffa_error_name(V(RESULT));
+	return hyptrace_firmware_error_name(FIRMWARE_FFA, V(RESULT));
 }
 
 /* The result of a version is in x0, which the event does not have. */
