@@ -257,6 +257,7 @@ static uint32_t hash(const uint8_t *data, size_t size)
 
 static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 {
+	const struct hyptrace_file_options all = *hyptrace_file_options(file);
 	struct hyptrace_error err = {};
 	uint64_t first = 0, last = 0;
 	size_t nr = 0;
@@ -264,18 +265,16 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 	const struct export_format *format;
 
 	read_all(file, size, print_event, hyptrace_file_info(file)->formats);
-	hyptrace_file_set_last(file, number % 8 + 1);
+	hyptrace_file_options(file)->last = number % 8 + 1;
 	read_all(file, size, NULL, NULL);
-	hyptrace_file_set_last(file, 0);
-	hyptrace_file_first_time(file, &first, NULL);
-	hyptrace_file_last_time(file, &last, NULL);
-	hyptrace_file_set_times(file, first + 3, number & 8 ? last : UINT64_MAX);
-	hyptrace_file_set_last(file, number & 16 ? 3 : 0);
-	hyptrace_file_set_filter(file, is_seldom, NULL);
+	hyptrace_file_times(file, &first, NULL, NULL);
+	hyptrace_file_times(file, NULL, &last, NULL);
+	*hyptrace_file_options(file) = (struct hyptrace_file_options){
+		.from = first + 3, .to = number & 8 ? last : UINT64_MAX,
+		.last = number & 16 ? 3 : 0, .sides = all.sides, .filter = is_seldom,
+	};
 	read_all(file, size, NULL, NULL);
-	hyptrace_file_set_filter(file, NULL, NULL);
-	hyptrace_file_set_times(file, 0, UINT64_MAX);
-	hyptrace_file_set_last(file, 0);
+	*hyptrace_file_options(file) = all;
 	hyptrace_file_walk(file, count_subbuf, &nr, &err);
 	check(nr <= STEPS(size), "there are more sub-buffers than bytes");
 	number = (number >> 8) % (2 * nr_formats * EXPORTS_EACH);

@@ -232,7 +232,7 @@ test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 # Trace files made by hand, and the reader.
 file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
 	file_meta_parse.c file_next.c file_options.c file_read.c file_run.c file_source.c \
-	file_swap.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
+	format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))
 test_file_read-cflags := $(tools-cflags)
 test_file_read-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd)

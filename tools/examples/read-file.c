@@ -74,7 +74,7 @@ static void print(struct hyptrace_file *file, const struct total *totals)
 			printf("%-20s %10" PRIu64 " events %14" PRIu64 " ns %10" PRIu64 " ns at most\n",
 			       event->name, total->nr, total->sum, total->longest);
 	}
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	printf("%" PRIu64 " events, %" PRIu64 "%s lost\n", counts.delivered, counts.lost,
 	       counts.lost_more ? " or more" : "");
 }

@@ -129,6 +129,26 @@ struct hyptrace_file_counts {
 #define HYPTRACE_SIDE_REMOTE	1U
 #define HYPTRACE_SIDE_HOST	2U
 
+/**
+ * struct hyptrace_file_options - which events of a file are read
+ * @from:	the first time, in ns of the file's clock: first 0, the beginning
+ * @to:		the last time, which is included: first UINT64_MAX, the end
+ * @last:	read only so many events at the end that the filter accepts; first 0, all
+ * @sides:	HYPTRACE_SIDE_REMOTE, as at first, HYPTRACE_SIDE_HOST after hyptrace_file_host(),
+ *		both or 0. The chosen CPUs are those of both sides.
+ * @filter:	decides which events are delivered; NULL for all. It may be called several times
+ *		for an event.
+ * @filter_arg:	its second argument
+ */
+struct hyptrace_file_options {
+	uint64_t			from;
+	uint64_t			to;
+	uint64_t			last;
+	unsigned int			sides;
+	hyptrace_stream_filter_fn	filter;
+	void				*filter_arg;
+};
+
 struct hyptrace_file *hyptrace_file_open(const char *path, struct hyptrace_error *err);
 struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hyptrace_error *err);
 void hyptrace_file_close(struct hyptrace_file *file);
@@ -136,21 +156,14 @@ const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *
 
 int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
 			   struct hyptrace_error *err);
-void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t to);
-void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events);
-void hyptrace_file_set_sides(struct hyptrace_file *file, unsigned int sides);
-void hyptrace_file_set_filter(struct hyptrace_file *file, hyptrace_stream_filter_fn filter,
-			      void *arg);
-void hyptrace_file_rewind(struct hyptrace_file *file);
-int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err);
-int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err);
+struct hyptrace_file_options *hyptrace_file_options(struct hyptrace_file *file);
+int hyptrace_file_times(struct hyptrace_file *file, uint64_t *first, uint64_t *last,
+			struct hyptrace_error *err);
 int hyptrace_file_next(struct hyptrace_file *file, const struct hyptrace_stream_event **event,
 		       struct hyptrace_error *err);
 int hyptrace_file_batch(struct hyptrace_file *file, const struct hyptrace_stream_event **events,
 			struct hyptrace_error *err);
-void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
-			  size_t size);
-
+const struct hyptrace_file_counts *hyptrace_file_counts(const struct hyptrace_file *file);
 void hyptrace_file_progress(const struct hyptrace_file *file, uint64_t *bytes, uint64_t *all);
 
 /* How a file is made */

@@ -57,6 +57,12 @@ static inline void write_file(const char *name, const void *data, size_t size)
 	fclose(f);
 }
 
+static inline void read_times(struct hyptrace_file *file, uint64_t from, uint64_t to)
+{
+	hyptrace_file_options(file)->from = from;
+	hyptrace_file_options(file)->to = to;
+}
+
 static inline void write_image(struct image *image)
 {
 	size_t size;

@@ -31,15 +31,15 @@ static void find_edges(struct image *image)
 	int ret;
 
 	nr_read = 0;
-	assert_int_equal(hyptrace_file_first_time(file, &ts, &err), 0);
+	assert_int_equal(hyptrace_file_times(file, &ts, NULL, &err), 0);
 	assert_int_equal(ts, 1000);
 	assert_in_range(nr_read, 0, 2 * size);
 	nr_read = 0;
-	assert_int_equal(hyptrace_file_last_time(file, &ts, &err), 0);
+	assert_int_equal(hyptrace_file_times(file, NULL, &ts, &err), 0);
 	assert_int_equal(ts, 1000);
 	assert_in_range(nr_read, 0, 6 * size);
 	nr_read = 0;
-	hyptrace_file_set_last(file, 5);
+	hyptrace_file_options(file)->last = 5;
 	do {
 		ret = hyptrace_file_next(file, &event, &err);
 	} while (ret == 1 || ret == -EBADMSG);
@@ -87,7 +87,7 @@ static void test_parts_of_chunks(void **state)
 	file = open_image(&image);
 	nr = read_numbers(file, all, 2000);
 	assert_int_equal(nr, 2000);
-	hyptrace_file_rewind(file);
+	hyptrace_file_options(file);
 	assert_int_equal(hyptrace_file_begin(file, &err), 0);
 	for (i = 0; i < file->nr_sources; i++)
 		file->sources[i].size = 1024;

@@ -114,15 +114,15 @@ static bool use(const char *data, size_t size)
 		return false;
 	}
 	read_all(file);
-	hyptrace_file_set_last(file, 5);
+	hyptrace_file_options(file)->last = 5;
 	read_all(file);
-	hyptrace_file_set_last(file, 0);
-	hyptrace_file_first_time(file, &ts, NULL);
-	hyptrace_file_set_times(file, ts + 3, UINT64_MAX);
-	hyptrace_file_last_time(file, &ts, NULL);
-	hyptrace_file_set_filter(file, is_seldom, NULL);
+	hyptrace_file_options(file)->last = 0;
+	hyptrace_file_times(file, &ts, NULL, NULL);
+	read_times(file, ts + 3, UINT64_MAX);
+	hyptrace_file_times(file, NULL, &ts, NULL);
+	hyptrace_file_options(file)->filter = is_seldom;
 	read_all(file);
-	hyptrace_file_set_times(file, 0, UINT64_MAX);
+	read_times(file, 0, UINT64_MAX);
 	hyptrace_file_walk(file, count_subbuf, &nr, &err);
 	hyptrace_file_close(file);
 	return true;
@@ -292,7 +292,7 @@ static void short_sizes(void **state)
 	file = hyptrace_file_open(path, &err);
 	assert_non_null(file);
 	read_all(file);
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	assert_int_equal(counts.delivered, 32);
 	assert_int_equal(counts.damaged, 0);
 	hyptrace_file_close(file);

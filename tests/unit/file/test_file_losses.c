@@ -40,18 +40,18 @@ static void losses(void **state)
 	expect(file, 0, 201, true, 17);
 	expect(file, 1, 300, false, 5);
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	assert_int_equal(counts.delivered, 3);
 	assert_int_equal(counts.lost, 22);
 	assert_int_equal(counts.lost_more, 1);
 
 	/* losses before events that the filter refuses are delivered */
-	hyptrace_file_set_filter(file, is_nothing, NULL);
+	hyptrace_file_options(file)->filter = is_nothing;
 	expect(file, 1, 150, false, HYPTRACE_LOST_UNKNOWN);
 	expect(file, 0, 201, false, 17);
 	expect(file, 1, 300, false, 5);
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	assert_int_equal(counts.delivered, 0);
 	assert_int_equal(counts.filtered, 3);
 	hyptrace_file_close(file);
@@ -67,7 +67,7 @@ static uint64_t sum_losses(struct hyptrace_file *file, unsigned int *alone)
 	int ret;
 
 	*alone = 0;
-	hyptrace_file_rewind(file);
+	hyptrace_file_options(file);
 	while ((ret = hyptrace_file_next(file, &event, &err)) == 1) {
 		assert_true(event->record.ts >= ts);
 		ts = event->record.ts;
@@ -75,7 +75,7 @@ static uint64_t sum_losses(struct hyptrace_file *file, unsigned int *alone)
 		*alone += !event->record.data;
 	}
 	assert_int_equal(ret, -ENODATA);
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	assert_int_equal(counts.lost, sum);
 	return sum;
 }
@@ -109,11 +109,11 @@ static void losses_at_the_end(void **state)
 		assert_int_equal(sum_losses(file, &alone), 18 + 20 + 100);
 		assert_int_equal(alone, 2);
 		/* the sub-buffers before the first time still count */
-		hyptrace_file_set_times(file, START + 11, UINT64_MAX);
+		read_times(file, START + 11, UINT64_MAX);
 		assert_int_equal(sum_losses(file, &alone), 18 - 11 + 100);
-		hyptrace_file_set_times(file, START, START + 100);
+		read_times(file, START, START + 100);
 		assert_int_equal(sum_losses(file, &alone), 11 + 20);
-		hyptrace_file_set_times(file, 0, UINT64_MAX);
+		read_times(file, 0, UINT64_MAX);
 		assert_int_equal(hyptrace_file_set_cpus(file, both, 2, &err), 0);
 		assert_int_equal(sum_losses(file, &alone), 18 + 20);
 		hyptrace_file_close(file);

@@ -134,9 +134,9 @@ static void runs(void **state)
 		make(&image, round % 2, 1 + round % IMAGE_CPUS);
 		file = open_image(&image);
 		if (!below(3))
-			hyptrace_file_set_times(file, 1000 + below(400), 1500 + below(2000));
+			read_times(file, 1000 + below(400), 1500 + below(2000));
 		nr = read_all(file, whole, 0, false);
-		hyptrace_file_rewind(file);
+		hyptrace_file_options(file);
 		assert_int_equal(read_all(file, parts, 0, true), nr);
 		for (i = 0; i < nr; i++)
 			if (memcmp(&whole[i], &parts[i], sizeof(*whole)))
@@ -222,12 +222,11 @@ static void threads(void **state)
 		make_many(&image, round % 2, 1 + round / 2 % IMAGE_CPUS, 2500);
 		file = open_image(&image);
 		if (round % 5 == 0)
-			hyptrace_file_set_filter(file, is_odd, NULL);
+			hyptrace_file_options(file)->filter = is_odd;
 		if (round % 4 == 1)
-			hyptrace_file_set_times(file, 1000 + below(40000), round % 8 == 1 ?
-						UINT64_MAX : 60000);
+			read_times(file, 1000 + below(40000), round % 8 == 1 ? UINT64_MAX : 60000);
 		nr = read_all(file, whole, 0, false);
-		hyptrace_file_counts(file, &one, sizeof(one));
+		one = *hyptrace_file_counts(file);
 		with.arg = &to;
 		with.flags = round % 3 ? 0 : HYPTRACE_FILE_TIMES;
 		assert_int_equal(hyptrace_file_run(file, &with, sizeof(with), &err), 0);
@@ -235,7 +234,7 @@ static void threads(void **state)
 		for (i = 0; i < nr; i++)
 			if (memcmp(&whole[i], &parts[i], sizeof(*whole)))
 				fail_msg("round %u: delivery %u of %u differs", round, i, nr);
-		hyptrace_file_counts(file, &all, sizeof(all));
+		all = *hyptrace_file_counts(file);
 		assert_memory_equal(&one, &all, sizeof(all));
 		hyptrace_file_close(file);
 		image_free(&image);
@@ -265,7 +264,7 @@ static void last_events(void **state)
 		assert_int_equal(nr, 280000);
 		for (i = 0; i < sizeof(lasts) / sizeof(lasts[0]); i++) {
 			to.nr = 0;
-			hyptrace_file_set_last(file, lasts[i]);
+			hyptrace_file_options(file)->last = lasts[i];
 			assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
 			last = lasts[i] < nr ? lasts[i] : nr;
 			assert_int_equal(to.nr, last);
@@ -301,7 +300,7 @@ static void turns(void **state)
 		file = open_image(&image);
 		to.nr = 0;
 		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
-		hyptrace_file_counts(file, &counts[0], sizeof(counts[0]));
+		counts[0] = *hyptrace_file_counts(file);
 		nr = to.nr;
 		memcpy(whole, parts, nr * sizeof(*whole));
 		to.nr = 0;
@@ -310,7 +309,7 @@ static void turns(void **state)
 		assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 		assert_int_equal(to.nr, nr);
 		assert_memory_equal(parts, whole, nr * sizeof(*parts));
-		hyptrace_file_counts(file, &counts[1], sizeof(counts[1]));
+		counts[1] = *hyptrace_file_counts(file);
 		assert_memory_equal(&counts[0], &counts[1], sizeof(counts[0]));
 		hyptrace_file_close(file);
 		image_free(&image);
@@ -379,10 +378,10 @@ static void by_cpu(void **state)
 		fill(&image, 1000, 5000);
 		file = open_image(&image);
 		read_all(file, whole, 0, true);
-		hyptrace_file_counts(file, &one, sizeof(one));
+		one = *hyptrace_file_counts(file);
 		memset(&sums, 0, sizeof(sums));
 		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
-		hyptrace_file_counts(file, &all, sizeof(all));
+		all = *hyptrace_file_counts(file);
 		assert_memory_equal(&one, &all, sizeof(all));
 		for (i = 0; i < 4; i++)
 			assert_true(sums.nr[i]);

@@ -44,7 +44,7 @@ static void kinds(void **state)
 					memcpy(all, some, sizeof(all));
 				nr_all = nr;
 				is_same(all, some, NR);
-				hyptrace_file_rewind(file);
+				hyptrace_file_options(file);
 				assert_int_equal(read_numbers(file, some, NR), NR);
 				hyptrace_file_close(file);
 				image_free(&image);
@@ -181,8 +181,8 @@ static void choices(void **state)
 		fill(&image, NR, START);
 		file = open_image(&image);
 		assert_int_equal(read_numbers(file, all, NR), NR);
-		assert_int_equal(hyptrace_file_first_time(file, &first, &err), 0);
-		assert_int_equal(hyptrace_file_last_time(file, &last, &err), 0);
+		assert_int_equal(hyptrace_file_times(file, &first, NULL, &err), 0);
+		assert_int_equal(hyptrace_file_times(file, NULL, &last, &err), 0);
 		assert_true(first == all[0] / 10 && last == all[NR - 1] / 10);
 		length = last - first;
 		for (i = 0; i < 8 * 8 * 2; i++) {
@@ -191,9 +191,9 @@ static void choices(void **state)
 			even = i / 64;
 			for (wanted = 0, j = 0; j < NR; j++)
 				wanted += is_wanted(all[j], from, to, even);
-			hyptrace_file_set_times(file, from, to);
-			hyptrace_file_set_last(file, lasts[i / 8 % 8]);
-			hyptrace_file_set_filter(file, even ? is_even : NULL, NULL);
+			read_times(file, from, to);
+			hyptrace_file_options(file)->last = lasts[i / 8 % 8];
+			hyptrace_file_options(file)->filter = even ? is_even : NULL;
 			nr = read_numbers(file, some, NR);
 			skip = lasts[i / 8 % 8] && lasts[i / 8 % 8] < wanted ?
 			       wanted - lasts[i / 8 % 8] : 0;
@@ -204,7 +204,7 @@ static void choices(void **state)
 				assert_true(some[k] == all[j]);
 				k++;
 			}
-			hyptrace_file_counts(file, &counts, sizeof(counts));
+			counts = *hyptrace_file_counts(file);
 			assert_int_equal(counts.delivered, nr);
 			assert_true(!counts.lost && !counts.lost_more && !counts.damaged);
 		}
@@ -275,7 +275,7 @@ static void damage(void **state)
 	expect(file, 0, 200, true, HYPTRACE_LOST_UNKNOWN);
 	expect(file, 1, 300, false, HYPTRACE_LOST_UNKNOWN);
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
-	hyptrace_file_counts(file, &counts, sizeof(counts));
+	counts = *hyptrace_file_counts(file);
 	assert_int_equal(counts.delivered, 2);
 	assert_int_equal(counts.damaged, 2);
 	assert_int_equal(counts.lost_more, 1);
@@ -491,9 +491,9 @@ static void empty(void **state)
 	(void)state;
 	image_init(&image, IMAGE_ZSTD, false, 4096, 2);
 	file = open_image(&image);
-	assert_int_equal(hyptrace_file_first_time(file, &ts, &err), -ENODATA);
-	assert_int_equal(hyptrace_file_last_time(file, &ts, &err), -ENODATA);
-	hyptrace_file_set_last(file, 10);
+	assert_int_equal(hyptrace_file_times(file, &ts, NULL, &err), -ENODATA);
+	assert_int_equal(hyptrace_file_times(file, NULL, &ts, &err), -ENODATA);
+	hyptrace_file_options(file)->last = 10;
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
 	hyptrace_file_close(file);
 	hyptrace_file_close(NULL);

@@ -18,9 +18,9 @@ static int resolve(struct hyptrace_file *file, const struct moment *moment, uint
 	int ret = 0;
 
 	if (moment->kind == MOMENT_AFTER_FIRST)
-		ret = hyptrace_file_first_time(file, &edge, err);
+		ret = hyptrace_file_times(file, &edge, NULL, err);
 	else if (moment->kind == MOMENT_BEFORE_LAST)
-		ret = hyptrace_file_last_time(file, &edge, err);
+		ret = hyptrace_file_times(file, NULL, &edge, err);
 	if (moment->kind == MOMENT_BEFORE_LAST)
 		*ns = edge > moment->ns ? edge - moment->ns : 0;
 	else if (moment->kind != MOMENT_NONE && __builtin_add_overflow(edge, moment->ns, ns))
@@ -30,17 +30,12 @@ static int resolve(struct hyptrace_file *file, const struct moment *moment, uint
 }
 
 /* Choose the times of a file, whose CPUs are chosen. Return 0 or a negative errno. */
-static int set_times(struct hyptrace_file *file, const struct moment *from,
-		     const struct moment *to, struct hyptrace_error *err)
+static int set_times(struct session *s, struct hyptrace_error *err)
 {
-	uint64_t first = 0, last = UINT64_MAX;
-	int ret = resolve(file, from, &first, err);
+	struct hyptrace_file_options *options = hyptrace_file_options(s->file);
 
-	if (!ret)
-		ret = resolve(file, to, &last, err);
-	if (!ret)
-		hyptrace_file_set_times(file, first, last);
-	return ret;
+	return resolve(s->file, &s->from, &options->from, err) ?:
+	       resolve(s->file, &s->to, &options->to, err);
 }
 
 int session_open_file(struct session *s)
@@ -67,10 +62,10 @@ int session_open_file(struct session *s)
 	s->nr_calls = info->nr_calls;
 	if ((s->ctx->have_cpus && !list->all &&
 	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
-	    set_times(s->file, &s->from, &s->to, &err))
+	    set_times(s, &err))
 		return session_fail(s, &err);
 	if (s->takes & SESSION_LAST)
-		hyptrace_file_set_last(s->file, s->count);
+		hyptrace_file_options(s->file)->last = s->count;
 	return EXIT_DONE;
 }
 
@@ -79,9 +74,7 @@ static void note_outside(struct session *s)
 {
 	uint64_t first = 0, last = 0;
 
-	hyptrace_file_set_times(s->file, 0, UINT64_MAX);
-	if (hyptrace_file_first_time(s->file, &first, NULL) ||
-	    hyptrace_file_last_time(s->file, &last, NULL))
+	if (hyptrace_file_times(s->file, &first, &last, NULL))
 		return;
 	s->is_outside = true;
 	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s", s->name,
@@ -91,14 +84,13 @@ static void note_outside(struct session *s)
 /* Take the counts of the file, after its last event. */
 void session_count_file(struct session *s)
 {
-	struct hyptrace_file_counts counts;
+	const struct hyptrace_file_counts *counts = hyptrace_file_counts(s->file);
 
-	hyptrace_file_counts(s->file, &counts, sizeof(counts));
-	s->counts.delivered = counts.delivered;
-	s->counts.filtered = counts.filtered;
-	s->counts.lost = counts.lost;
-	s->counts.lost_more = counts.lost_more;
-	if ((s->from.kind || s->to.kind) && !counts.delivered && !counts.filtered)
+	s->counts.delivered = counts->delivered;
+	s->counts.filtered = counts->filtered;
+	s->counts.lost = counts->lost;
+	s->counts.lost_more = counts->lost_more;
+	if ((s->from.kind || s->to.kind) && !counts->delivered && !counts->filtered)
 		note_outside(s);
 }
 

@@ -63,7 +63,8 @@ int session_choose(struct session *s)
 	if (code || !choice_is_made(&s->choice))
 		return code;
 	if (s->file) {
-		hyptrace_file_set_filter(s->file, accept_event, &s->choice);
+		hyptrace_file_options(s->file)->filter = accept_event;
+		hyptrace_file_options(s->file)->filter_arg = &s->choice;
 	} else if (s->stream) {
 		hyptrace_stream_options(s->stream)->filter = choice_accept_event;
 		hyptrace_stream_options(s->stream)->filter_arg = &s->choice;

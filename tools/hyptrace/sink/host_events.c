@@ -88,8 +88,10 @@ int host_events_choose(struct host_events *h, const char *verb)
 	const struct hyptrace_file_info *info = hyptrace_file_info(h->file);
 	int code = choice_make(&h->choice, verb, info->events, info->nr_events, info->formats);
 
-	if (!code && choice_is_made(&h->choice))
-		hyptrace_file_set_filter(h->file, choice_accept_event, &h->choice);
+	if (!code && choice_is_made(&h->choice)) {
+		hyptrace_file_options(h->file)->filter = choice_accept_event;
+		hyptrace_file_options(h->file)->filter_arg = &h->choice;
+	}
 	return code;
 }
 

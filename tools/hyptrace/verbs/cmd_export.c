@@ -251,7 +251,7 @@ static int prepare(struct job *job)
 	if (!s->file)
 		make_info(job);
 	else
-		hyptrace_file_first_time(s->file, &x->first, NULL);
+		hyptrace_file_times(s->file, &x->first, NULL, NULL);
 	x->info = s->file ? hyptrace_file_info(s->file) : &job->info;
 	x->formats = s->formats;
 	x->calls = s->calls;
@@ -327,7 +327,7 @@ static int export_events(struct job *job)
 	int code;
 
 	if (s->file && job->host.no_remote)
-		hyptrace_file_set_filter(s->file, accept_none, NULL);
+		hyptrace_file_options(s->file)->filter = accept_none;
 	if (!s->file || s->count) {
 		code = session_run(s);
 	} else {

@@ -222,6 +222,7 @@ static int begin_host(struct printing *p)
 {
 	struct host_events *h = &p->host;
 	struct session *s = &p->session;
+	struct hyptrace_file_options *options = hyptrace_file_options(s->file);
 	struct hyptrace_error err;
 	int code = EXIT_DONE;
 
@@ -235,9 +236,10 @@ static int begin_host(struct printing *p)
 			return session_fail(s, &err);
 		code = host_events_choose(h, s->ctx->verb->name);
 	}
-	hyptrace_file_set_sides(s->file, (h->no_remote ? 0 : HYPTRACE_SIDE_REMOTE) |
-					 (h->no_host ? 0 : HYPTRACE_SIDE_HOST));
-	hyptrace_file_set_filter(s->file, accept_event, p);
+	options->sides = (h->no_remote ? 0 : HYPTRACE_SIDE_REMOTE) |
+			 (h->no_host ? 0 : HYPTRACE_SIDE_HOST);
+	options->filter = accept_event;
+	options->filter_arg = p;
 	return code;
 }
 

@@ -63,7 +63,8 @@ int catch_choose(struct catcher *c)
 	if (code || !choice_is_made(&s->choice))
 		return code;
 	if (s->file) {
-		hyptrace_file_set_filter(s->file, accept, c);
+		hyptrace_file_options(s->file)->filter = accept;
+		hyptrace_file_options(s->file)->filter_arg = c;
 	} else {
 		hyptrace_stream_options(s->stream)->filter = accept;
 		hyptrace_stream_options(s->stream)->filter_arg = c;

@@ -103,7 +103,8 @@ struct file_source {
 	/* its next event, or the one that was delivered last */
 	struct hyptrace_stream_event	event;
 	struct hyptrace_decoder		*dec;	/* decodes a sub-buffer of buf */
-	/* the file, or the reader of its events of the host */
+	struct hyptrace_file		*reader;	/* merges this source with others */
+	/* the file, or the reader of its events of the host alone */
 	struct hyptrace_file		*file;
 	struct hyptrace_file_cpu	*cpu;	/* what the file says about the CPU */
 	struct file_data		*data;	/* its sub-buffers */
@@ -133,7 +134,7 @@ struct file_player {
 
 /* A trace file that is read */
 struct hyptrace_file {
-	/* What is read. A thread's reader has this for itself, up to @to. */
+	/* What is read. A thread's reader has this for itself, up to @options. */
 
 	/* the source that has delivered the last event; NULL before that */
 	struct file_source		*last_source;
@@ -165,15 +166,9 @@ struct hyptrace_file {
 	uint64_t			chunk_here;	/* where it is in the compressed bytes */
 
 	/* What is chosen */
-	uint64_t			to;	/* the last time to deliver */
-	uint64_t			from;	/* the first time to deliver */
-	/* decides which events are delivered; may be NULL */
-	hyptrace_stream_filter_fn	filter;
-	void				*filter_arg;
-	uint64_t			last;	/* deliver only so many at the end; 0 for all */
+	struct hyptrace_file_options	options;
 	unsigned int			*chosen;	/* numbers of the CPUs; NULL for all */
 	unsigned int			nr_chosen;
-	unsigned int			sides;	/* HYPTRACE_SIDE_REMOTE and HYPTRACE_SIDE_HOST */
 
 	/* What the file is */
 
@@ -204,6 +199,12 @@ struct hyptrace_file {
 	/* libtraceevent's state, if the file has no description; owned by the formats */
 	struct tep_handle		*tep;
 };
+
+static inline bool hyptrace_file_accepts(const struct hyptrace_file *f,
+					 const struct hyptrace_stream_event *event)
+{
+	return !f->options.filter || f->options.filter(event, f->options.filter_arg);
+}
 
 /* A position in the headers */
 struct file_cursor {
@@ -275,14 +276,11 @@ int hyptrace_data_count(const struct hyptrace_file *f, struct file_data *data, u
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			   char *to, size_t room, struct hyptrace_error *err);
 
-/* file_swap.c: sub-buffers of other machines */
+/* file_source.c: the sub-buffers of a CPU, and their events */
 int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err);
 uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);
 uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
-void hyptrace_file_swap(const struct hyptrace_file *f, const char *subbuf, char *to);
-
-/* file_source.c: the sub-buffers of a CPU, and their events */
-int hyptrace_file_source_open(struct hyptrace_file *f, struct file_source *src,
+int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
@@ -299,10 +297,10 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 
 /* file_begin.c: open the sources */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
+void hyptrace_file_rewind(struct hyptrace_file *f);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
 struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f);
 void hyptrace_file_part_free(struct hyptrace_file *part);
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
-void hyptrace_file_end(struct hyptrace_file *f);
 
 #endif /* HYPTRACE_FILE_INTERNAL_H */

@@ -63,15 +63,15 @@ static int find_range(struct hyptrace_file *f, struct file_source *src, uint64_t
 
 	src->first = 0;
 	/* the whole file needs no number of sub-buffers */
-	if (!f->from && !f->last)
+	if (!f->options.from && !f->options.last)
 		return 0;
 	ret = hyptrace_data_count(src->file, src->data, &nr, err);
 	*end = nr;
-	if (!ret && f->last && f->to < UINT64_MAX)
-		ret = find_time(src, f->to + 1, nr, &low, end, err);
-	if (ret || !f->from)
+	if (!ret && f->options.last && f->options.to < UINT64_MAX)
+		ret = find_time(src, f->options.to + 1, nr, &low, end, err);
+	if (ret || !f->options.from)
 		return ret;
-	ret = find_time(src, f->from, *end, &low, &high, err);
+	ret = find_time(src, f->options.from, *end, &low, &high, err);
 	/* the one before it has events of that time, too */
 	if (!ret && low)
 		src->first = low - 1;
@@ -92,10 +92,9 @@ static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
 
 	do {
 		ret = hyptrace_file_source_next(src, NULL);
-		if (ret > 0 && rec->ts > f->to)
+		if (ret > 0 && rec->ts > f->options.to)
 			break;
-		nr += ret > 0 && rec->ts >= f->floor &&
-		      (!f->filter || f->filter(&src->event, f->filter_arg));
+		nr += ret > 0 && rec->ts >= f->floor && hyptrace_file_accepts(f, &src->event);
 	} while (ret && !(ret < 0 && src->over));
 	return nr;
 }
@@ -128,7 +127,7 @@ static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error 
 	unsigned int i;
 	int whole = 1, ret;
 
-	f->floor = f->from;
+	f->floor = f->options.from;
 	for (i = 0; i < f->nr_sources; i++) {
 		struct file_source *src = &f->sources[i];
 
@@ -157,9 +156,9 @@ static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error 
 /* Find the last events: look at twice as many sub-buffers until they have enough of them. */
 static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 {
-	uint64_t back = f->last / EVENTS_PER_SUBBUF / (f->nr_sources ? f->nr_sources : 1) + 1;
+	const uint64_t last = f->options.last;
+	uint64_t back = last / EVENTS_PER_SUBBUF / (f->nr_sources ? f->nr_sources : 1) + 1, nr;
 	unsigned int i;
-	uint64_t nr;
 	int whole;
 
 	do {
@@ -171,8 +170,8 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 			nr += count_events(f, &f->sources[i]);
 		}
 		back = back < UINT64_MAX / 2 ? 2 * back : back;
-	} while (nr < f->last && !whole);
-	f->skip = nr >= f->last ? nr - f->last + 1 : 0;
+	} while (nr < last && !whole);
+	f->skip = nr >= last ? nr - last + 1 : 0;
 	return 0;
 }
 
@@ -183,11 +182,11 @@ static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
 	uint64_t end;
 	int ret = 0;
 
-	f->floor = f->from;
+	f->floor = f->options.from;
 	f->skip = 0;
-	if (f->last)
+	if (f->options.last)
 		ret = seek_last(f, err);
-	for (i = 0; i < f->nr_sources && !f->last && !ret; i++)
+	for (i = 0; i < f->nr_sources && !f->options.last && !ret; i++)
 		ret = find_range(f, &f->sources[i], &end, err);
 	for (i = 0; i < f->nr_sources && !ret; i++)
 		start_at(&f->sources[i]);
@@ -205,7 +204,8 @@ bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 	return !f->chosen;
 }
 
-void hyptrace_file_end(struct hyptrace_file *f)
+/* Read the chosen events from the beginning again. */
+void hyptrace_file_rewind(struct hyptrace_file *f)
 {
 	unsigned int i;
 
@@ -217,8 +217,11 @@ void hyptrace_file_end(struct hyptrace_file *f)
 	f->players = NULL;
 	f->nr_sources = 0;
 	f->last_source = NULL;
+	f->nr_primed = 0;
 	f->begun = false;
+	f->ended = false;
 	f->late = 0;
+	memset(&f->counts, 0, sizeof(f->counts));
 }
 
 /* Is there something to read of a CPU of one side, or to say that it is missing or was lost? */
@@ -259,8 +262,8 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	struct hyptrace_file *const sides[] = {
-		f->sides & HYPTRACE_SIDE_REMOTE ? f : NULL,
-		f->sides & HYPTRACE_SIDE_HOST ? f->host : NULL,
+		f->options.sides & HYPTRACE_SIDE_REMOTE ? f : NULL,
+		f->options.sides & HYPTRACE_SIDE_HOST ? f->host : NULL,
 	};
 	unsigned int nr = 0, side, i;
 	int ret = 0;
@@ -279,9 +282,7 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 						  nr);
 		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus && !ret; i++)
 			if (is_read(f, sides[side], i))
-				ret = hyptrace_file_source_open(sides[side],
-								&f->sources[f->nr_sources++], i,
-								room, err);
+				ret = hyptrace_file_source_open(sides[side], f, i, room, err);
 	}
 	return ret;
 }
@@ -306,17 +307,14 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	int ret;
 
-	hyptrace_file_end(f);
+	hyptrace_file_rewind(f);
 	ret = open_sources(f, err);
 	if (!ret)
 		ret = make_tree(f, err);
 	if (!ret)
 		ret = seek(f, err);
+	/* the search for the beginning does not count */
 	memset(&f->counts, 0, sizeof(f->counts));
-	if (f->host)
-		f->host->counts.damaged = 0;
-	f->nr_primed = 0;
-	f->ended = false;
 	f->begun = !ret;
 	return ret;
 }
@@ -329,7 +327,7 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f)
 	if (!part)
 		return NULL;
 	*part = *f;
-	memset(part, 0, offsetof(struct hyptrace_file, to));
+	memset(part, 0, offsetof(struct hyptrace_file, options));
 	return part;
 }
 
@@ -337,7 +335,7 @@ void hyptrace_file_part_free(struct hyptrace_file *part)
 {
 	if (!part)
 		return;
-	hyptrace_file_end(part);
+	hyptrace_file_rewind(part);
 	free(part->events);
 	free(part->packed);
 	free(part->chunk);

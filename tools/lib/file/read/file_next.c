@@ -76,7 +76,7 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	rec->data = NULL;
 	rec->size = 0;
 	/* the time of the last sub-buffer, which has no events */
-	if (ts > rec->ts && ts <= f->to)
+	if (ts > rec->ts && ts <= f->options.to)
 		rec->ts = ts;
 	/* of a CPU without any sub-buffer, only the begin of the recording is known */
 	if (!rec->ts && info->offset)
@@ -84,10 +84,10 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	if (rec->ts < f->floor)
 		rec->lost = 0;
 	/* those at the end of the recording may have happened at any time after the last event */
-	if (rec->lost != HYPTRACE_LOST_UNKNOWN && f->to == UINT64_MAX) {
+	if (rec->lost != HYPTRACE_LOST_UNKNOWN && f->options.to == UINT64_MAX) {
 		unseen = hyptrace_file_source_unseen(src);
-		if (unseen && rec->ts < f->from && !f->last)
-			rec->ts = f->from;
+		if (unseen && rec->ts < f->options.from && !f->options.last)
+			rec->ts = f->options.from;
 		rec->lost += unseen;
 	}
 	return rec->lost && rec->ts >= f->floor;
@@ -109,7 +109,7 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 	if (!ret && f->keep)
 		return -EAGAIN;
 	*key = FILE_KEY_NONE;
-	if (ret ? rec->ts <= f->to : has_loss(f, src))
+	if (ret ? rec->ts <= f->options.to : has_loss(f, src))
 		*key = key_of(rec->ts);
 	else
 		src->over = true;
@@ -145,12 +145,11 @@ static bool is_delivered(struct hyptrace_file *f, struct hyptrace_stream_event *
 	struct hyptrace_record *rec = &event->record;
 
 	/* what is refused between the events that are skipped does not count either */
-	if (f->skip && (!rec->data || (f->filter && !f->filter(event, f->filter_arg)) ||
-			--f->skip))
+	if (f->skip && (!rec->data || !hyptrace_file_accepts(f, event) || --f->skip))
 		return false;
 	if (rec->lost)
 		count_lost(f, rec->lost);
-	if (rec->data && (!f->filter || f->filter(event, f->filter_arg))) {
+	if (rec->data && hyptrace_file_accepts(f, event)) {
 		f->counts.delivered++;
 		return true;
 	}
@@ -247,11 +246,11 @@ int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_eve
 	/* Nearly all events come this way: the next record of a sub-buffer, and no filter. */
 	rec = &src->event.record;
 	ret = hyptrace_decoder_next(src->dec, rec, err);
-	if (__builtin_expect(ret <= 0 || rec->ts > f->to, 0))
+	if (__builtin_expect(ret <= 0 || rec->ts > f->options.to, 0))
 		return next_after(f, event, ret, err);
 	play(f, key_of(rec->ts));
 	src = &f->sources[f->players[0].source];
-	if (__builtin_expect(f->filter || f->skip || src->event.record.lost, 0))
+	if (__builtin_expect(f->options.filter || f->skip || src->event.record.lost, 0))
 		return deliver_slowly(f, event, err);
 	f->last_source = src;
 	f->counts.delivered++;
@@ -262,7 +261,7 @@ int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_eve
 /* Find the time before which all events are those of the source that has delivered the last one. */
 static uint64_t limit_of_run(const struct hyptrace_file *f)
 {
-	uint64_t limit = f->to < UINT64_MAX ? f->to + 1 : UINT64_MAX;
+	uint64_t limit = f->options.to < UINT64_MAX ? f->options.to + 1 : UINT64_MAX;
 	unsigned int node;
 
 	for (node = (f->nr_leaves + f->players[0].source) / 2; node; node /= 2)
@@ -278,20 +277,13 @@ static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_eve
 	struct file_source *src = f->last_source;
 	unsigned int nr;
 
-	if (!src || f->filter || f->skip)
+	if (!src || f->options.filter || f->skip)
 		return 0;
 	nr = hyptrace_decoder_run(src->dec, &src->event, limit_of_run(f), events, max);
 	if (nr)
 		src->event.record = events[nr - 1].record;
 	f->counts.delivered += nr;
 	return nr;
-}
-
-static void set_keep(struct hyptrace_file *f, bool keep)
-{
-	f->keep = keep;
-	if (f->host)
-		f->host->keep = keep;
 }
 
 /* As hyptrace_file_batch(), but with memory of the caller. Only the last event can be long. */
@@ -308,14 +300,14 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 		nr += fill_run(f, events + nr, max - nr);
 		if (nr == max)
 			break;
-		set_keep(f, nr);
+		f->keep = nr;
 		ret = hyptrace_file_next(f, &event, late);
 		if (ret > 0) {
 			events[nr++] = *event;
 			ret = event->record.size > FILE_SHORT_EVENT ? -EAGAIN : 0;
 		}
 	}
-	set_keep(f, false);
+	f->keep = false;
 	f->late = nr && ret != -EAGAIN ? ret : 0;
 	if (nr)
 		return nr;
@@ -330,7 +322,8 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
  * @events:	out: the events and losses, in order; valid until the next call
  * @err:	the reason if it fails; may be NULL
  *
- * A caller that has begun with this function uses hyptrace_file_next() only after a rewind.
+ * A caller that has begun with this function uses hyptrace_file_next() only after
+ * hyptrace_file_options().
  *
  * Return: the number of events; else as hyptrace_file_next().
  */

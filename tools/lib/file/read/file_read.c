@@ -20,7 +20,7 @@ void hyptrace_file_close(struct hyptrace_file *file)
 
 	if (!file)
 		return;
-	hyptrace_file_end(file);
+	hyptrace_file_rewind(file);
 	hyptrace_formats_free(file->meta.info.formats);
 	for (i = 0; file->data && i < file->meta.info.nr_cpus; i++) {
 		if (file->data[i].own_fd)
@@ -106,7 +106,7 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* Leave of the description what belongs to the host. */
-static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
+static void become_host(struct hyptrace_file *f)
 {
 	struct hyptrace_file_meta *meta = &f->meta;
 	struct hyptrace_file_meta rest = {
@@ -114,8 +114,6 @@ static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
 		.info.events = meta->info.events, .info.calls = meta->info.calls,
 	};
 
-	if (!meta->nr_host_cpus)
-		return hyptrace_error_set(err, ENODATA, "it has no events of the host");
 	meta->info.cpus = meta->host_cpus;
 	meta->info.nr_cpus = meta->nr_host_cpus;
 	meta->host_cpus = NULL;
@@ -127,7 +125,6 @@ static int become_host(struct hyptrace_file *f, struct hyptrace_error *err)
 	hyptrace_file_meta_free(&rest);
 	/* libtraceevent reads the formats, as those of trace-cmd */
 	f->is_ours = false;
-	return 0;
 }
 
 /* A recording that has not ended has another name. */
@@ -156,7 +153,7 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 		return f->fd == -ENOENT ? missing(path, err) : f->fd;
 	ret = hyptrace_file_read_headers(f, err);
 	if (!ret && f->is_host)
-		ret = become_host(f, err);
+		become_host(f);
 	if (!ret)
 		ret = add_cpus(f, err);
 	if (!ret)
@@ -185,8 +182,8 @@ static struct hyptrace_file *open_as(const char *path, bool host, struct hyptrac
 		return NULL;
 	}
 	f->fd = -1;
-	f->to = UINT64_MAX;
-	f->sides = HYPTRACE_SIDE_REMOTE;
+	f->options.to = UINT64_MAX;
+	f->options.sides = HYPTRACE_SIDE_REMOTE;
 	f->bytes_read = &f->own_bytes;
 	f->is_host = host;
 	if (!open_file(f, path, err ? err : &own))
@@ -225,43 +222,38 @@ static int copy_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsig
 	return 0;
 }
 
-/* What is chosen of a file is chosen of its events of the host, too. */
-static int share_choice(struct hyptrace_file *file, struct hyptrace_error *err)
-{
-	struct hyptrace_file *host = file->host;
-
-	if (!host)
-		return 0;
-	host->from = file->from;
-	host->to = file->to;
-	host->last = file->last;
-	hyptrace_file_rewind(host);
-	return file->chosen ? copy_cpus(host, file->chosen, file->nr_chosen, err) : 0;
-}
-
 /**
  * hyptrace_file_host - get the events of the host that a file has, too
  * @file:	the file
  * @err:	the reason if it fails; may be NULL
  *
  * They can be read alone, as those of a file that trace-cmd has recorded, of the CPUs and times
- * that are chosen of @file; or with hyptrace_file_set_sides() together with those of the remote.
+ * that were chosen of @file; or together with those of the remote: see struct
+ * hyptrace_file_options.
  *
  * Return: their reader, which belongs to @file; NULL with the errno ENODATA if there are none, or
  * with another one.
  */
 struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hyptrace_error *err)
 {
-	if (!file->host && !file->meta.nr_host_cpus) {
+	struct hyptrace_file *host = file->host;
+	struct hyptrace_file_options *options;
+
+	if (!file->meta.nr_host_cpus) {
 		hyptrace_error_set(err, ENODATA, "it has no events of the host");
 		return NULL;
 	}
-	if (!file->host)
-		file->host = open_as(file->path, true, err);
-	if (!file->host || share_choice(file, err))
+	if (!host)
+		host = open_as(file->path, true, err);
+	file->host = host;
+	if (!host || (file->chosen && copy_cpus(host, file->chosen, file->nr_chosen, err)))
 		return NULL;
-	file->host->bytes_read = file->bytes_read;
-	return file->host;
+	host->bytes_read = file->bytes_read;
+	options = hyptrace_file_options(host);
+	options->from = file->options.from;
+	options->to = file->options.to;
+	options->last = file->options.last;
+	return host;
 }
 
 /**
@@ -296,124 +288,61 @@ int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus,
 		if (j == info->nr_cpus)
 			return hyptrace_error_set(err, ENXIO, "it has no CPU %u", cpus[i]);
 	}
-	if (copy_cpus(file, cpus, nr, err))
-		return -ENOMEM;
-	return share_choice(file, err);
+	return copy_cpus(file, cpus, nr, err);
 }
 
 /**
- * hyptrace_file_set_times - choose the times to read
- * @file:	the file; reading starts again
- * @from:	the first time, in ns of the file's clock; 0 for the beginning
- * @to:		the last time, which is included; UINT64_MAX for the end
- */
-void hyptrace_file_set_times(struct hyptrace_file *file, uint64_t from, uint64_t to)
-{
-	file->from = from;
-	file->to = to;
-	hyptrace_file_rewind(file);
-	share_choice(file, NULL);
-}
-
-/**
- * hyptrace_file_set_last - read only the last events
- * @file:	the file; reading starts again
- * @events:	so many of the chosen CPUs and times that the filter accepts; 0 for all
- */
-void hyptrace_file_set_last(struct hyptrace_file *file, uint64_t events)
-{
-	file->last = events;
-	hyptrace_file_rewind(file);
-	share_choice(file, NULL);
-}
-
-/**
- * hyptrace_file_set_sides - choose whose events to read
- * @file:	the file; reading starts again
- * @sides:	HYPTRACE_SIDE_REMOTE, HYPTRACE_SIDE_HOST after hyptrace_file_host(), both or 0
- *
- * The chosen CPUs are those of both sides.
- */
-void hyptrace_file_set_sides(struct hyptrace_file *file, unsigned int sides)
-{
-	file->sides = sides;
-	hyptrace_file_rewind(file);
-}
-
-/**
- * hyptrace_file_set_filter - set a function that decides which events are delivered
- * @file:	the file; reading starts again
- * @filter:	the function, or NULL; it may be called several times for an event
- * @arg:	its second argument
- */
-void hyptrace_file_set_filter(struct hyptrace_file *file, hyptrace_stream_filter_fn filter,
-			      void *arg)
-{
-	file->filter = filter;
-	file->filter_arg = arg;
-	hyptrace_file_rewind(file);
-}
-
-/**
- * hyptrace_file_rewind - read the chosen events from the beginning again
+ * hyptrace_file_options - get the options of a file; reading starts again
  * @file:	the file
+ *
+ * Return: the options, for the caller to change before it reads.
  */
-void hyptrace_file_rewind(struct hyptrace_file *file)
+struct hyptrace_file_options *hyptrace_file_options(struct hyptrace_file *file)
 {
-	hyptrace_file_end(file);
-	memset(&file->counts, 0, sizeof(file->counts));
-	file->ended = false;
+	hyptrace_file_rewind(file);
+	return &file->options;
 }
 
 /* Find the time of the first event of all times, or of the first one of the @last events. */
 static int find_edge(struct hyptrace_file *file, uint64_t last, uint64_t *ts,
 		     struct hyptrace_error *err)
 {
-	const uint64_t from = file->from, to = file->to, events = file->last;
-	const hyptrace_stream_filter_fn filter = file->filter;
 	const struct hyptrace_stream_event *event;
 	int ret;
 
-	hyptrace_file_set_times(file, 0, UINT64_MAX);
-	file->last = last;
-	file->filter = NULL;
+	*hyptrace_file_options(file) = (struct hyptrace_file_options){
+		.to = UINT64_MAX, .last = last, .sides = file->options.sides,
+	};
 	do {
 		ret = hyptrace_file_next(file, &event, err);
 	} while (ret == -EBADMSG || (ret > 0 && !event->record.data));
-	if (ret > 0)
-		*ts = event->record.ts;
-	file->last = events;
-	file->filter = filter;
-	hyptrace_file_set_times(file, from, to);
 	if (ret == -ENODATA)
 		return hyptrace_error_set(err, ENODATA, "it has no events");
-	return ret > 0 ? 0 : ret;
+	if (ret < 0)
+		return ret;
+	*ts = event->record.ts;
+	return 0;
 }
 
 /**
- * hyptrace_file_first_time - get the time of the first event of the chosen CPUs
+ * hyptrace_file_times - get the times of the first and the last event of the chosen CPUs
  * @file:	the file; reading starts again
- * @ts:		out: the time
+ * @first:	out: the time of the first event; or NULL
+ * @last:	out: the time of the last event; or NULL
  * @err:	the reason if it fails; may be NULL
  *
  * Return: 0; -ENODATA if there are no events; or another negative errno.
  */
-int hyptrace_file_first_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
+int hyptrace_file_times(struct hyptrace_file *file, uint64_t *first, uint64_t *last,
+			struct hyptrace_error *err)
 {
-	return find_edge(file, 0, ts, err);
-}
+	const struct hyptrace_file_options options = file->options;
+	int ret = first ? find_edge(file, 0, first, err) : 0;
 
-/**
- * hyptrace_file_last_time - get the time of the last event of the chosen CPUs
- * @file:	the file; reading starts again
- * @ts:		out: the time
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 0; -ENODATA if there are no events; or another negative errno.
- */
-int hyptrace_file_last_time(struct hyptrace_file *file, uint64_t *ts, struct hyptrace_error *err)
-{
-	return find_edge(file, 1, ts, err);
+	if (!ret && last)
+		ret = find_edge(file, 1, last, err);
+	*hyptrace_file_options(file) = options;
+	return ret;
 }
 
 /**
@@ -442,19 +371,12 @@ int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void
 /**
  * hyptrace_file_counts - get what became of the events that were looked at
  * @file:	the file
- * @counts:	out: the counts
- * @size:	bytes of @counts
+ *
+ * Return: the counts so far, until reading starts again.
  */
-void hyptrace_file_counts(const struct hyptrace_file *file, struct hyptrace_file_counts *counts,
-			  size_t size)
+const struct hyptrace_file_counts *hyptrace_file_counts(const struct hyptrace_file *file)
 {
-	const size_t known = size < sizeof(file->counts) ? size : sizeof(file->counts);
-
-	memset(counts, 0, size);
-	memcpy(counts, &file->counts, known);
-	if (file->host && file->sides & HYPTRACE_SIDE_HOST &&
-	    known >= offsetof(struct hyptrace_file_counts, damaged) + sizeof(counts->damaged))
-		counts->damaged += file->host->counts.damaged;
+	return &file->counts;
 }
 
 /**

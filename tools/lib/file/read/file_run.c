@@ -461,7 +461,8 @@ static bool threads_help(const struct hyptrace_file *file)
 	for (i = 0; i < file->meta.info.nr_cpus; i++)
 		size += file->data[i].size;
 	/* libtraceevent prints events without a description: its state is for one thread */
-	return !file->tep && size >= BYTES_MIN && (!file->last || file->last >= LAST_MIN) &&
+	return !file->tep && size >= BYTES_MIN &&
+	       (!file->options.last || file->options.last >= LAST_MIN) &&
 	       count_threads(THREADS_MAX) > 1;
 }
 
@@ -485,9 +486,9 @@ static int choose(struct team *team, struct hyptrace_error *err)
 		return 0;
 	}
 	/* libtraceevent prints the host's events: its state is for one thread */
-	if (file->sides & HYPTRACE_SIDE_HOST)
+	if (file->options.sides & HYPTRACE_SIDE_HOST)
 		return 0;
-	if (flags & HYPTRACE_FILE_BY_CPU && !file->last) {
+	if (flags & HYPTRACE_FILE_BY_CPU && !file->options.last) {
 		if (nr_cpus < 2)
 			return 0;
 		team->mode = BY_CPU;
@@ -564,9 +565,6 @@ int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_wor
 	ret = choose(&team, err);
 	if (ret)
 		return ret;
-	/* a thread that reads itself counts for the file */
-	if (team.mode != IN_BATCHES)
-		memset(&file->counts, 0, sizeof(file->counts));
 	ret = make_workers(&team, err);
 	if (!ret)
 		read_all(&team);
