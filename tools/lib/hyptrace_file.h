@@ -202,15 +202,13 @@ bool hyptrace_file_is_perfetto(int fd);
 
 /* Each CPU's events are in order, but not those of several CPUs; of one side. No flush(). */
 #define HYPTRACE_FILE_BY_CPU	1U
-/* The batches know the times of events before them. */
-#define HYPTRACE_FILE_TIMES	2U
 /* Only the caller's thread reads. */
-#define HYPTRACE_FILE_ALONE	4U
+#define HYPTRACE_FILE_ALONE	2U
 /*
  * A state has the events of one CPU. The CPUs take turns, in an order that does not depend on the
  * threads: flush() is called for some thousand events of a CPU, then for those of the next one.
  */
-#define HYPTRACE_FILE_TURNS	8U
+#define HYPTRACE_FILE_TURNS	4U
 
 /**
  * struct hyptrace_file_batch - events in their order
@@ -230,7 +228,7 @@ struct hyptrace_file_batch {
 
 /**
  * struct hyptrace_file_work - what threads do with the events of a file
- * @flags:	HYPTRACE_FILE_BY_CPU, HYPTRACE_FILE_TIMES, HYPTRACE_FILE_ALONE, HYPTRACE_FILE_TURNS
+ * @flags:	HYPTRACE_FILE_BY_CPU, HYPTRACE_FILE_ALONE, HYPTRACE_FILE_TURNS
  * @arg:	argument of begin() and damage()
  * @begin:	makes the state of a thread, or returns NULL if there is no memory. @formats are
  *		those of this thread. If this member is NULL, @arg is the state of all threads.

@@ -184,7 +184,7 @@ static void put_text(const struct image *image, FILE *f)
 		.info.remote = "test", .info.clock = "boot", .info.recorder = "hyptrace 0",
 		.info.begin = 1234, .info.offset = -5, .info.cpus = list,
 		.info.nr_cpus = image->nr_cpus, .info.events = events, .info.nr_events = 1,
-		.complete = !image->incomplete,
+		.state = image->incomplete ? FILE_RECORDING : FILE_COMPLETE,
 	};
 	unsigned int i;
 	size_t len;

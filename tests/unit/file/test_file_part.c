@@ -228,7 +228,6 @@ static void threads(void **state)
 		nr = read_all(file, whole, 0, false);
 		one = *hyptrace_file_counts(file);
 		with.arg = &to;
-		with.flags = round % 3 ? 0 : HYPTRACE_FILE_TIMES;
 		assert_int_equal(hyptrace_file_run(file, &with, sizeof(with), &err), 0);
 		assert_int_equal(to.nr, nr);
 		for (i = 0; i < nr; i++)

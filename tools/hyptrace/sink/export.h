@@ -31,7 +31,6 @@ struct export {
 	const bool				*wanted;	/* ids; NULL for all */
 	unsigned int				nr_cpus;	/* all numbers of CPUs are below */
 	uint64_t				first;		/* no event is before; or 0 */
-	unsigned int				flags;		/* more of hyptrace_file_run() */
 	struct out				*out;		/* NULL: a folder */
 	int					folder_fd;
 	const char				*name;		/* of the output, for messages */

@@ -202,7 +202,7 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 {
 	struct reading reading = { format, x, damage, arg };
 	const struct hyptrace_file_work work = {
-		.flags = x->flags | (format->by_cpu ? HYPTRACE_FILE_TURNS : 0),
+		.flags = format->by_cpu ? HYPTRACE_FILE_TURNS : 0,
 		.arg = &reading,
 		.begin = begin_work,
 		.batch = put_batch,

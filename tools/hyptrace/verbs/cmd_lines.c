@@ -198,9 +198,6 @@ static int print_file(struct printing *p)
 	struct hyptrace_error err;
 	int ret;
 
-	/* the time of a line depends on that of another line */
-	if (p->lines.time == LINES_TIME_REL || p->lines.time == LINES_TIME_DELTA)
-		x.flags = HYPTRACE_FILE_TIMES;
 	progress_begin(s->file, !s->quiet && is_stdout_file());
 	ret = export_file(&format, &x, s->file, session_note_damage, s, &err);
 	progress_end();

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write what a trace file says about the remote and about its recording. It is text, so that it
- * does not depend on a byte order, and "strings" shows it. A line is a keyword and its values; a
- * string is in quotes, with the escapes of C. hyptrace.dat(5) describes the lines.
+ * What a trace file says about the remote and about its recording. It is text, so that it does not
+ * depend on a byte order, and "strings" shows it. A line is a keyword and its values; a string is
+ * in quotes, with the escapes of C. hyptrace.dat(5) describes the lines, and the table below says
+ * for the writer and for the reader what their values are.
  *
  * The text is written when a recording begins, and again when it ends. All have the same length,
  * also if counts become known or larger: nothing else changes, and counts have all their digits.
+ *
+ * The text that is read may be damaged: an error names its line. Unknown lines, and values after
+ * those that are known, are skipped: later versions may add them.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +23,154 @@
 /* Bytes of all notes, and of the line that fills up what they leave */
 #define NOTES_SIZE	4096
 #define ROOM		"room"
+
+/* Lists in a file have at most so many elements, and all lists together. */
+#define LIST_MAX	65536
+#define ELEMENTS_MAX	65536
+/* Bytes of a name and of a print format at most */
+#define NAME_MAX_BYTES	256
+#define PRINT_FMT_MAX	(64U << 10)
+/* An event whose print format is not well formed has this one: its fields are printed. */
+#define NO_FORMAT	"0"
+
+enum value_type {
+	VALUE_NONE,
+	VALUE_NUMBER,		/* uint64_t */
+	VALUE_COUNT,		/* the same, with all its digits */
+	VALUE_SIGNED,		/* int64_t */
+	VALUE_U32,
+	VALUE_BOOL,
+	VALUE_TEXT,		/* char * */
+	VALUE_NAME,		/* the same */
+	VALUE_ARRAY,		/* a name in an array */
+};
+
+/* A value of a line */
+struct value {
+	enum value_type	type;
+	size_t		offset;	/* where it is kept */
+	uint32_t	max;	/* bytes of a name, or the largest number; 0 for that of the type */
+	const char	*others;	/* characters of a name that a name in C does not have */
+};
+
+/* What lines describe, and others after them describe further */
+enum owner {
+	OWNER_META,
+	OWNER_EVENT,
+	OWNER_FIELD,
+	OWNER_CALL,
+	NR_OWNERS
+};
+
+/* A text that is parsed */
+struct parser {
+	const char		*at;	/* what follows in the line */
+	const char		*end;	/* end of the line */
+	const char		*next;	/* the next line */
+	const char		*last;	/* end of the text */
+	unsigned int		line;	/* number of the line, from 1 on */
+	unsigned int		nr;	/* elements of all lists so far */
+	uint64_t		field_bytes;	/* bytes of the fields of the last event */
+	void			*owners[NR_OWNERS];	/* the last ones, or NULL */
+	const void		*before;	/* the element before the last one, or NULL */
+	struct hyptrace_error	*err;	/* the reason if it fails */
+};
+
+/* A kind of lines. If it has a @size, each line is an element of a list of its owner. */
+struct line {
+	const char	*keyword;
+	enum owner	of;
+	enum owner	is;	/* if it owns other lines */
+	const char	*orphan;	/* says that there is no owner */
+	size_t		list;	/* where the owner has the list, and its length */
+	size_t		nr;
+	size_t		size;	/* of an element */
+	/* returns what is wrong, or NULL */
+	const char	*(*check)(struct parser *p, const void *element);
+	struct value	values[6];	/* and VALUE_NONE */
+};
+
+static const char *check_cpu(struct parser *p, const void *element)
+{
+	const struct hyptrace_file_cpu *cpu = element, *before = p->before;
+
+	return before && before->id >= cpu->id ? "the CPUs are not in order" : NULL;
+}
+
+static const char *check_event(struct parser *p, const void *element)
+{
+	const struct hyptrace_event *event = element;
+
+	p->owners[OWNER_FIELD] = NULL;
+	p->field_bytes = 0;
+	if (strlen(event->print_fmt) > PRINT_FMT_MAX)
+		return "a print format is too long";
+	return event->size < sizeof(uint16_t) ? "an event has no room for its number" : NULL;
+}
+
+static const char *check_field(struct parser *p, const void *element)
+{
+	const struct hyptrace_event *event = p->owners[OWNER_EVENT];
+	const struct hyptrace_field *field = element;
+
+	if (field->offset > event->size || field->size > event->size - field->offset)
+		return "a field is not inside its event";
+	/* fields do not overlap, so each byte of an event is copied and printed once */
+	p->field_bytes += field->size;
+	return p->field_bytes > event->size ?
+	       "the fields of an event have more bytes than the event" : NULL;
+}
+
+#define AT(type, member)	offsetof(struct hyptrace_##type, member)
+#define VALUE(type_, of, member)	{ .type = VALUE_##type_, .offset = AT(of, member) }
+#define LIST(list_, nr_, type)	.list = list_, .nr = nr_, .size = sizeof(struct hyptrace_##type)
+#define CPU_VALUES {							\
+	VALUE(U32, file_cpu, id), VALUE(BOOL, file_cpu, has_counts), \
+	VALUE(COUNT, file_cpu, events), VALUE(COUNT, file_cpu, lost), \
+	VALUE(COUNT, file_cpu, filtered),			\
+}
+
+/* In the order of the text */
+static const struct line lines[] = {
+	{ "remote", .values = {
+		{ VALUE_NAME, AT(file_meta, info.remote), HYPTRACE_REMOTE_NAME_MAX, "-.:" } } },
+	{ "clock", .values = { VALUE(TEXT, file_meta, info.clock) } },
+	{ "recorder", .values = { VALUE(TEXT, file_meta, info.recorder) } },
+	{ "command", .values = { VALUE(TEXT, file_meta, info.command) } },
+	{ "uname", .values = { VALUE(TEXT, file_meta, info.uname) } },
+	{ "begin", .values = { VALUE(NUMBER, file_meta, info.begin) } },
+	{ "offset", .values = { VALUE(SIGNED, file_meta, info.offset) } },
+	{ "complete", .values = { { VALUE_U32, AT(file_meta, state), FILE_PLACED, NULL } } },
+	{ "cpu", LIST(AT(file_meta, info.cpus), AT(file_meta, info.nr_cpus), file_cpu),
+	  .check = check_cpu, .values = CPU_VALUES },
+	{ "host-cpu", LIST(AT(file_meta, host_cpus), AT(file_meta, nr_host_cpus), file_cpu),
+	  .check = check_cpu, .values = CPU_VALUES },
+	{ "event", .is = OWNER_EVENT, .check = check_event,
+	  LIST(AT(file_meta, info.events), AT(file_meta, info.nr_events), event), .values = {
+		{ VALUE_U32, AT(event, id), UINT16_MAX, NULL }, VALUE(U32, event, size),
+		{ VALUE_ARRAY, AT(event, name), HYPTRACE_EVENT_NAME_MAX, "-.:" },
+		VALUE(TEXT, event, print_fmt) } },
+	{ "field", OWNER_EVENT, OWNER_FIELD, "a field has no event",
+	  LIST(AT(event, fields), AT(event, nr_fields), field), .check = check_field, .values = {
+		VALUE(U32, field, offset), VALUE(U32, field, size),
+		VALUE(BOOL, field, is_signed),
+		{ VALUE_NAME, AT(field, type), NAME_MAX_BYTES, " *[]" },
+		{ VALUE_NAME, AT(field, name), NAME_MAX_BYTES, "" } } },
+	{ "symbol", OWNER_FIELD, .orphan = "the name of a value has no field",
+	  LIST(AT(field, symbols), AT(field, nr_symbols), symbol), .values = {
+		VALUE(NUMBER, symbol, value), VALUE(TEXT, symbol, name) } },
+	{ "hypercall", .is = OWNER_CALL,
+	  LIST(AT(file_meta, info.calls), AT(file_meta, info.nr_calls), hypercall), .values = {
+		{ VALUE_U32, AT(hypercall, id), LIST_MAX - 1, NULL },
+		VALUE(BOOL, hypercall, known_args), VALUE(BOOL, hypercall, returns),
+		{ VALUE_NAME, AT(hypercall, name), NAME_MAX_BYTES, "-.:" } } },
+	{ "arg", OWNER_CALL, .orphan = "an argument has no hypercall",
+	  LIST(AT(hypercall, args), AT(hypercall, nr_args), hypercall_arg), .values = {
+		{ VALUE_NAME, AT(hypercall_arg, type), NAME_MAX_BYTES, " *[]()" },
+		{ VALUE_NAME, AT(hypercall_arg, name), NAME_MAX_BYTES, "" } } },
+};
+
+#define END_OF_LINES	(lines + sizeof(lines) / sizeof(lines[0]))
 
 static void put_string(FILE *f, const char *text)
 {
@@ -34,119 +188,83 @@ static void put_string(FILE *f, const char *text)
 	fputc('"', f);
 }
 
-static void put_text(FILE *f, const char *keyword, const char *text)
+static void put_value(FILE *f, enum value_type type, const void *from)
 {
-	if (!text)
+	if (type == VALUE_NUMBER)
+		fprintf(f, " %" PRIu64, *(const uint64_t *)from);
+	else if (type == VALUE_COUNT)
+		fprintf(f, " %020" PRIu64, *(const uint64_t *)from);
+	else if (type == VALUE_SIGNED)
+		fprintf(f, " %" PRId64, *(const int64_t *)from);
+	else if (type == VALUE_U32)
+		fprintf(f, " %" PRIu32, *(const uint32_t *)from);
+	else if (type == VALUE_BOOL)
+		fprintf(f, " %d", *(const bool *)from);
+	else
+		put_string(f, type == VALUE_ARRAY ? from : *(const char *const *)from);
+}
+
+static void put_lines(FILE *f, enum owner of, const char *owner);
+
+static void put_line(FILE *f, const struct line *line, const char *element)
+{
+	const struct value *value = line->values;
+
+	/* a text may be unknown */
+	if (!line->size && (value->type == VALUE_TEXT || value->type == VALUE_NAME) &&
+	    !*(const char *const *)(element + value->offset))
 		return;
-	fputs(keyword, f);
-	put_string(f, text);
+	fputs(line->keyword, f);
+	for (; value->type; value++)
+		put_value(f, value->type, element + value->offset);
 	fputc('\n', f);
+	if (line->is)
+		put_lines(f, line->is, element);
 }
 
-static void put_info(FILE *f, const struct hyptrace_file_info *info)
+/* Put all lines that describe something further. */
+static void put_lines(FILE *f, enum owner of, const char *owner)
 {
-	fputs(HYPTRACE_FILE_META_BEGIN, f);
-	put_text(f, "remote", info->remote);
-	put_text(f, "clock", info->clock);
-	put_text(f, "recorder", info->recorder);
-	put_text(f, "command", info->command);
-	put_text(f, "uname", info->uname);
-	fprintf(f, "begin %" PRIu64 "\n", info->begin);
-	fprintf(f, "offset %" PRId64 "\n", info->offset);
-}
+	const struct line *line;
+	unsigned int i;
 
-/* Return the bytes of the line of a note. */
-static size_t note_size(const char *text)
-{
-	const unsigned char *c;
-	size_t size = strlen("note \"\"\n");
-
-	for (c = (const unsigned char *)text; *c; c++)
-		size += *c == '"' || *c == '\\' ? 2 : *c < ' ' || *c == 0x7f ? 4 : 1;
-	return size;
+	for (line = lines; line < END_OF_LINES; line++) {
+		if (line->of != of)
+			continue;
+		if (!line->size)
+			put_line(f, line, owner);
+		for (i = 0; line->size && i < *(const unsigned int *)(owner + line->nr); i++)
+			put_line(f, line, (*(char *const *const *)(owner + line->list))[i]);
+	}
 }
 
 /* Notes are added while the file is recorded: they have the same room from the beginning. */
 static void put_notes(FILE *f, const struct hyptrace_file_info *info)
 {
-	size_t left = NOTES_SIZE - strlen(ROOM "\n"), size;
+	const long end = ftell(f) + NOTES_SIZE - strlen(ROOM "\n");
 	unsigned int i;
+	long at;
 
 	for (i = 0; i < info->nr_notes; i++) {
-		size = note_size(info->notes[i]);
-		if (size > left)
-			continue;
-		left -= size;
-		put_text(f, "note", info->notes[i]);
-	}
-	fprintf(f, ROOM "%*s\n", (int)left, "");
-}
-
-static void put_field(FILE *f, const struct hyptrace_field *field)
-{
-	unsigned int i;
-
-	fprintf(f, "field %" PRIu32 " %" PRIu32 " %d", field->offset, field->size,
-		field->is_signed);
-	put_string(f, field->type);
-	put_string(f, field->name);
-	fputc('\n', f);
-	for (i = 0; i < field->nr_symbols; i++) {
-		fprintf(f, "symbol %" PRIu64, field->symbols[i]->value);
-		put_string(f, field->symbols[i]->name);
+		at = ftell(f);
+		fputs("note", f);
+		put_string(f, info->notes[i]);
 		fputc('\n', f);
+		/* the next line replaces one that has no room */
+		if (ftell(f) > end)
+			fseek(f, at, SEEK_SET);
 	}
+	fprintf(f, ROOM "%*s\n", (int)(end - ftell(f)), "");
 }
 
-static void put_event(FILE *f, const struct hyptrace_event *event)
+/* Make a list of @nr CPUs. Return false if there is no memory. */
+bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
+			     unsigned int nr)
 {
-	unsigned int i;
-
-	fprintf(f, "event %" PRIu32 " %" PRIu32, event->id, event->size);
-	put_string(f, event->name);
-	put_string(f, event->print_fmt);
-	fputc('\n', f);
-	for (i = 0; i < event->nr_fields; i++)
-		put_field(f, event->fields[i]);
-}
-
-static void put_call(FILE *f, const struct hyptrace_hypercall *call)
-{
-	unsigned int i;
-
-	fprintf(f, "hypercall %" PRIu32 " %d %d", call->id, call->known_args, call->returns);
-	put_string(f, call->name);
-	fputc('\n', f);
-	for (i = 0; i < call->nr_args; i++) {
-		fputs("arg", f);
-		put_string(f, call->args[i]->type);
-		put_string(f, call->args[i]->name);
-		fputc('\n', f);
-	}
-}
-
-static void put_cpu(FILE *f, const char *keyword, const struct hyptrace_file_cpu *cpu)
-{
-	fprintf(f, "%s %u %d %020" PRIu64 " %020" PRIu64 " %020" PRIu64 "\n", keyword,
-		cpu->id, cpu->has_counts, cpu->events, cpu->lost, cpu->filtered);
-}
-
-static void put_meta(FILE *f, const struct hyptrace_file_meta *meta)
-{
-	unsigned int i;
-
-	put_info(f, &meta->info);
-	fprintf(f, "complete %d\n", meta->complete ? 1 : meta->placed ? 2 : 0);
-	put_notes(f, &meta->info);
-	for (i = 0; i < meta->info.nr_cpus; i++)
-		put_cpu(f, "cpu", meta->info.cpus[i]);
-	for (i = 0; i < meta->nr_host_cpus; i++)
-		put_cpu(f, "host-cpu", meta->host_cpus[i]);
-	for (i = 0; i < meta->info.nr_events; i++)
-		put_event(f, meta->info.events[i]);
-	for (i = 0; i < meta->info.nr_calls; i++)
-		put_call(f, meta->info.calls[i]);
-	fputs("end\n", f);
+	*cpus = calloc(nr + 1, sizeof(**cpus));
+	while (*cpus && *nr_cpus < nr && ((*cpus)[*nr_cpus] = calloc(1, sizeof(***cpus))))
+		++*nr_cpus;
+	return *cpus && *nr_cpus == nr;
 }
 
 /* Write the text. Return the text, which the caller frees; NULL if there is no memory. */
@@ -157,7 +275,10 @@ char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len
 
 	if (!f)
 		return NULL;
-	put_meta(f, meta);
+	fputs(HYPTRACE_FILE_META_BEGIN, f);
+	put_lines(f, OWNER_META, (const char *)meta);
+	put_notes(f, &meta->info);
+	fputs("end\n", f);
 	if (fclose(f)) {
 		free(text);
 		return NULL;
@@ -187,4 +308,288 @@ void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 	hyptrace_free_events(meta->info.events);
 	hyptrace_free_hypercalls(meta->info.calls);
 	memset(meta, 0, sizeof(*meta));
+}
+
+static int fail(const struct parser *p, const char *what)
+{
+	return hyptrace_error_set(p->err, EBADMSG, "line %u of its description: %s", p->line,
+				  what);
+}
+
+static bool next_line(struct parser *p)
+{
+	const char *end;
+
+	if (p->next == p->last)
+		return false;
+	end = memchr(p->next, '\n', p->last - p->next);
+	p->at = p->next;
+	p->end = end ? end : p->last;
+	p->next = end ? end + 1 : p->last;
+	p->line++;
+	return true;
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (p->at < p->end && *p->at == ' ')
+		p->at++;
+}
+
+/* Does the line begin with the keyword? If so, its values follow. */
+static bool is_keyword(struct parser *p, const char *keyword)
+{
+	size_t len = strlen(keyword);
+
+	if ((size_t)(p->end - p->at) < len || memcmp(p->at, keyword, len) ||
+	    (p->at + len < p->end && p->at[len] != ' '))
+		return false;
+	p->at += len;
+	return true;
+}
+
+static int get_number(struct parser *p, uint64_t max, uint64_t *value)
+{
+	const char *from;
+
+	skip_blanks(p);
+	*value = 0;
+	for (from = p->at; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
+		unsigned int digit = *p->at - '0';
+
+		if (*value > (UINT64_MAX - digit) / 10)
+			return fail(p, "a number is too large");
+		*value = *value * 10 + digit;
+	}
+	if (p->at == from || (p->at < p->end && *p->at != ' '))
+		return fail(p, "a number is missing");
+	return *value <= max ? 0 : fail(p, "a number is too large");
+}
+
+/* Take the character after a backslash. Return it, 0 if it is none of put_string(). */
+static char get_escape(struct parser *p)
+{
+	unsigned int value = 0, i;
+
+	if (p->at < p->end && (*p->at == '"' || *p->at == '\\'))
+		return *p->at++;
+	for (i = 0; i < 3 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; i++)
+		value = value * 8 + *p->at++ - '0';
+	return i == 3 && value <= UINT8_MAX ? (char)value : 0;
+}
+
+/* Get a string. The caller frees it, also after a failure. */
+static int get_string(struct parser *p, char **text)
+{
+	char *to;
+
+	free(*text);
+	*text = NULL;
+	skip_blanks(p);
+	if (p->at == p->end || *p->at++ != '"')
+		return fail(p, "a text is missing");
+	to = malloc(p->end - p->at + 1);
+	if (!to)
+		return hyptrace_error_memory(p->err);
+	*text = to;
+	while (p->at < p->end && *p->at != '"') {
+		char c = *p->at++;
+
+		if (c == '\\')
+			c = get_escape(p);
+		if (!c)
+			return fail(p, "a text has a bad character");
+		*to++ = c;
+	}
+	*to = '\0';
+	if (p->at == p->end)
+		return fail(p, "a text has no end");
+	p->at++;
+	/* the line may be much longer */
+	to = realloc(*text, to - *text + 1);
+	if (to)
+		*text = to;
+	return 0;
+}
+
+/* Get a name: of the characters that a name in C has, and of some others. */
+static int get_name(struct parser *p, char **name, const struct value *value)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *at;
+	int ret = get_string(p, name);
+
+	if (ret)
+		return ret;
+	for (at = *name; *at; at++)
+		if (!strchr(letters, *at) && !strchr(value->others, *at))
+			return fail(p, "a name has a bad character");
+	if (at == *name || (size_t)(at - *name) > value->max)
+		return fail(p, "a name is empty or too long");
+	return 0;
+}
+
+static int get_value(struct parser *p, const struct value *value, void *to)
+{
+	static const uint64_t max_of[] = {
+		[VALUE_NUMBER] = UINT64_MAX, [VALUE_COUNT] = UINT64_MAX, [VALUE_SIGNED] = INT64_MAX,
+		[VALUE_U32] = UINT32_MAX, [VALUE_BOOL] = 1,
+	};
+	bool is_negative = false;
+	char *name = NULL;
+	uint64_t number;
+	int ret;
+
+	if (value->type == VALUE_TEXT)
+		return get_string(p, to);
+	if (value->type == VALUE_NAME)
+		return get_name(p, to, value);
+	if (value->type == VALUE_ARRAY) {
+		ret = get_name(p, &name, value);
+		if (!ret)
+			memcpy(to, name, strlen(name) + 1);
+		free(name);
+		return ret;
+	}
+	if (value->type == VALUE_SIGNED) {
+		skip_blanks(p);
+		is_negative = p->at < p->end && *p->at == '-';
+		p->at += is_negative;
+	}
+	ret = get_number(p, value->max ? value->max : max_of[value->type], &number);
+	if (value->type == VALUE_U32)
+		*(uint32_t *)to = number;
+	else if (value->type == VALUE_BOOL)
+		*(bool *)to = number;
+	else
+		*(uint64_t *)to = is_negative ? -number : number;
+	return ret;
+}
+
+/*
+ * Append an element of @size bytes, filled with 0, to a list that ends with NULL. Its room is
+ * always a power of two, or 0.
+ */
+static void *append(struct parser *p, void *list, unsigned int *nr, size_t size)
+{
+	void ***at = list, **longer, *element;
+
+	if (*nr >= LIST_MAX || ++p->nr > ELEMENTS_MAX) {
+		fail(p, "a list is too long");
+		return NULL;
+	}
+	if (!(*nr & (*nr + 1))) {
+		longer = reallocarray(*at, 2 * (*nr + 1), sizeof(void *));
+		if (!longer)
+			goto no_memory;
+		longer[*nr] = NULL;
+		*at = longer;
+	}
+	element = calloc(1, size);
+	if (!element)
+		goto no_memory;
+	(*at)[(*nr)++] = element;
+	(*at)[*nr] = NULL;
+	return element;
+
+no_memory:
+	hyptrace_error_memory(p->err);
+	return NULL;
+}
+
+static int get_note(struct parser *p)
+{
+	struct hyptrace_file_meta *meta = p->owners[OWNER_META];
+
+	/* get_string() replaces the element */
+	if (!append(p, &meta->info.notes, &meta->info.nr_notes, 1))
+		return -p->err->errnum;
+	return get_string(p, &meta->info.notes[meta->info.nr_notes - 1]);
+}
+
+static int get_line(struct parser *p)
+{
+	const struct line *line = lines;
+	const struct value *value;
+	char *owner, *element;
+	const char *wrong = NULL;
+	unsigned int *nr;
+	int ret = 0;
+
+	if (is_keyword(p, "note"))
+		return get_note(p);
+	while (line < END_OF_LINES && !is_keyword(p, line->keyword))
+		line++;
+	if (line == END_OF_LINES)
+		return 0;
+	owner = p->owners[line->of];
+	element = owner;
+	if (!owner)
+		return fail(p, line->orphan);
+	if (line->size) {
+		nr = (unsigned int *)(owner + line->nr);
+		p->before = *nr ? (*(char ***)(owner + line->list))[*nr - 1] : NULL;
+		element = append(p, owner + line->list, nr, line->size);
+		if (!element)
+			return -p->err->errnum;
+	}
+	if (line->is)
+		p->owners[line->is] = element;
+	for (value = line->values; value->type && !ret; value++)
+		ret = get_value(p, value, element + value->offset);
+	if (!ret && line->check)
+		wrong = line->check(p, element);
+	return wrong ? fail(p, wrong) : ret;
+}
+
+/* libtraceevent gets the events as format files. */
+static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_error *err)
+{
+	unsigned int i;
+
+	for (i = 0; i < meta->info.nr_calls && meta->info.remote; i++)
+		snprintf(meta->info.calls[i]->remote, sizeof(meta->info.calls[i]->remote), "%s",
+			 meta->info.remote);
+	for (i = 0; i < meta->info.nr_events; i++) {
+		struct hyptrace_event *event = meta->info.events[i];
+		char *text = hyptrace_format_file(event, NULL), *fmt = event->print_fmt;
+		enum format_check check;
+
+		if (meta->info.remote)
+			snprintf(event->remote, sizeof(event->remote), "%s", meta->info.remote);
+		if (!text)
+			return hyptrace_error_memory(err);
+		check = hyptrace_format_check(text);
+		free(text);
+		if (check == FORMAT_FIELDS)
+			strcpy(fmt, *fmt ? NO_FORMAT : "");
+		if (check == FORMAT_BAD)
+			return hyptrace_error_set(err, EBADMSG, "its description: the event %s is not valid",
+						  event->name);
+	}
+	return 0;
+}
+
+int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_meta *meta,
+			     struct hyptrace_error *err)
+{
+	static const char begin[] = HYPTRACE_FILE_META_BEGIN;
+	struct parser p = {
+		.next = text, .last = text + len, .owners[OWNER_META] = meta, .err = err,
+	};
+	int ret;
+
+	if (len < strlen(begin) || memcmp(text, begin, strlen(begin)))
+		return hyptrace_error_set(err, EBADMSG, "it has no description that this version can read");
+	while (next_line(&p)) {
+		if (is_keyword(&p, "end"))
+			return check_events(meta, p.err);
+		if (memchr(p.at, '\0', p.end - p.at))
+			return fail(&p, "it is not a text");
+		ret = get_line(&p);
+		if (ret)
+			return ret;
+	}
+	return fail(&p, "the end is missing");
 }

@@ -35,22 +35,26 @@ enum file_option {
 /* How the text begins */
 #define HYPTRACE_FILE_META_BEGIN	"hyptrace 1\n"
 
+/* How far a recording is */
+enum file_state {
+	FILE_RECORDING,
+	FILE_COMPLETE,	/* it has ended, and all data is in the file */
+	FILE_PLACED,	/* not yet, but the headers have the places of all data */
+};
+
 /* What a file says */
 struct hyptrace_file_meta {
 	struct hyptrace_file_info	info;		/* of CPUs, the text has only the counts */
 	struct hyptrace_file_cpu	**host_cpus;	/* whose host events the file has, too */
 	unsigned int			nr_host_cpus;
-	/* the recording has ended, and all data is in the file */
-	bool				complete;
-	/* not yet, but the headers have the places of all data */
-	bool				placed;
+	uint32_t			state;		/* enum file_state */
 };
 
-/* file_meta.c: write it */
+/* file_meta.c: write and read it */
+bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
+			     unsigned int nr);
 char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len);
 void hyptrace_file_meta_free(struct hyptrace_file_meta *meta);
-
-/* file_meta_parse.c: read it */
 int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_meta *meta,
 			     struct hyptrace_error *err);
 

@@ -182,7 +182,6 @@ struct hyptrace_file {
 	unsigned int			long_size;	/* bytes of a commit word */
 	bool				has_page;	/* version 7: its format is known */
 	struct hyptrace_file_meta	meta;
-	const struct hyptrace_event	**by_id;	/* the events by their ids; only if swap */
 	struct file_data		*data;	/* the sub-buffers of each CPU of meta */
 	struct file_place		*places;	/* where the headers say that they are */
 	unsigned int			nr_places;
@@ -236,35 +235,29 @@ uint16_t hyptrace_cursor_u16(struct file_cursor *c);
 uint32_t hyptrace_cursor_u32(struct file_cursor *c);
 uint64_t hyptrace_cursor_u64(struct file_cursor *c);
 uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left);
-void hyptrace_cursor_skip_formats(struct file_cursor *c, uint32_t nr);
 char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max);
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size);
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* file_head.c: the headers of version 6, and the description */
-int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err);
-
-extern const char *const hyptrace_section_names[NR_FILE_SECTIONS];
-
-/* file_options.c: options, the sections of version 7, and what both versions have */
-void hyptrace_head_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size);
-void hyptrace_head_page(struct hyptrace_file *f, struct file_cursor *c);
-void hyptrace_head_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
-			 uint64_t offset, uint64_t size);
-bool hyptrace_head_has_data(const struct hyptrace_file *f);
-uint64_t hyptrace_head_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left);
-void hyptrace_head_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options);
-void hyptrace_head_sections(struct hyptrace_file *f, struct file_cursor *c, uint64_t options);
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err);
 void hyptrace_section_close(struct file_cursor *c);
+void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t expected,
+			   const char *what, struct file_section *section, struct file_cursor *c);
+
+/* file_head.c: where all is */
+int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err);
 
 /* file_formats.c: the formats of a file that has no description */
+void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
+			   enum file_section_kind kind);
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err);
 
 /* file_data.c: the bytes of sub-buffers */
+uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);
+uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
 			    size_t size, uint64_t at);
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err);
@@ -277,9 +270,6 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 			   char *to, size_t room, struct hyptrace_error *err);
 
 /* file_source.c: the sub-buffers of a CPU, and their events */
-int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err);
-uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);
-uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the numbers and the texts of a trace file's headers.
+ * Read the numbers and the texts of a trace file's headers, and of its sections, which may be
+ * compressed.
  *
  * A cursor keeps its first error: after it, all numbers are 0 and all texts are empty, so that a
  * caller looks for an error once per loop and at the end.
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "file.h"
 
@@ -149,13 +151,6 @@ uint32_t hyptrace_cursor_count(struct file_cursor *c, uint32_t *left)
 	return nr;
 }
 
-/* Skip @nr formats of events, each after its size. */
-void hyptrace_cursor_skip_formats(struct file_cursor *c, uint32_t nr)
-{
-	for (; nr && !c->ret; nr--)
-		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-}
-
 void hyptrace_cursor_string(struct file_cursor *c, char *to, size_t size)
 {
 	size_t len = 0;
@@ -211,4 +206,81 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 	else
 		free(piece);
 	va_end(ap);
+}
+
+/* Decompress the content of a section, which is the rest of the cursor. */
+static void inflate(struct hyptrace_file *f, struct file_cursor *c)
+{
+	uint32_t size = hyptrace_cursor_u32(c), full = hyptrace_cursor_u32(c);
+	char *from, *to;
+
+	if (!c->ret && (size > c->end - c->pos || size > FILE_SECTION_MAX ||
+			full > FILE_SECTION_MAX))
+		hyptrace_cursor_fail(c, "its compressed size is wrong");
+	if (!c->ret && strcmp(f->meta.info.compression, "zstd"))
+		hyptrace_cursor_fail(c, "its compression is not zstd");
+	if (c->ret)
+		return;
+	from = malloc(size ? size : 1);
+	to = malloc(full ? full : 1);
+	if (!from || !to) {
+		c->ret = hyptrace_error_memory(c->err);
+	} else {
+		hyptrace_cursor_get(c, from, size);
+		if (!c->ret && ZSTD_decompress(to, full, from, size) != full)
+			hyptrace_cursor_fail(c, "it cannot be decompressed");
+	}
+	free(from);
+	if (c->ret) {
+		free(to);
+		return;
+	}
+	c->mem = to;
+	c->pos = 0;
+	c->end = full;
+}
+
+void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
+			   const struct file_section *section, const char *what,
+			   struct hyptrace_error *err)
+{
+	hyptrace_cursor_init(c, f, section->offset, err);
+	c->what = what;
+	if (section->offset > f->size || section->size > f->size - section->offset)
+		hyptrace_cursor_fail(c, "a size is larger than the file");
+	else
+		c->end = section->offset + section->size;
+	if (section->compressed)
+		inflate(f, c);
+}
+
+void hyptrace_section_close(struct file_cursor *c)
+{
+	free(c->mem);
+	c->mem = NULL;
+}
+
+/* Read the header of a section. */
+void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t expected,
+			   const char *what, struct file_section *section, struct file_cursor *c)
+{
+	struct file_cursor at;
+	uint16_t id, flags;
+
+	hyptrace_cursor_init(&at, f, offset, c->err);
+	at.what = what;
+	id = hyptrace_cursor_u16(&at);
+	flags = hyptrace_cursor_u16(&at);
+	hyptrace_cursor_u32(&at);
+	section->size = hyptrace_cursor_u64(&at);
+	section->offset = at.pos;
+	section->compressed = flags & SECTION_COMPRESSED;
+	if (!at.ret && (id != expected || section->size > f->size - at.pos))
+		hyptrace_cursor_fail(&at, "its header is wrong");
+	if (!c->ret)
+		c->ret = at.ret;
+	if (!at.ret)
+		hyptrace_file_piece(f, offset, at.pos - offset + section->size,
+				    "section %u: %s%s", id, what,
+				    section->compressed ? ", compressed" : "");
 }

@@ -8,6 +8,7 @@
  * bytes of the sub-buffers, and a frame of zstd. A chunk does not need the chunks before it. To
  * find one, the headers of those before it are read; where some of them are is remembered.
  */
+#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,6 +27,19 @@
 /* Chunks of all CPUs whose places are remembered at most, and of a CPU at least */
 #define CHUNKS_MAX	(256U << 10)
 #define CHUNKS_MIN	16
+
+uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return f->swap ? bswap_32(value) : value;
+}
+
+uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t value)
+{
+	return f->swap ? bswap_64(value) : value;
+}
 
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err)
 {
@@ -108,6 +122,8 @@ static void place_first(struct hyptrace_file *f, struct file_data *data, uint64_
 
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 {
+	const bool is_complete = f->meta.state == FILE_COMPLETE;
+	const bool is_placed = f->meta.state == FILE_PLACED;
 	const struct file_place none = {};
 	unsigned int i, at = 0;
 	int ret = 0;
@@ -128,14 +144,14 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 		data->fd = f->fd;
 		data->compressed = f->compressed;
 		/* the end may have been interrupted: what is there of the sizes is not all */
-		if (!f->meta.complete && !f->meta.placed)
+		if (f->meta.state == FILE_RECORDING)
 			cpu->has_counts = false;
-		if (f->meta.complete || (is_first && f->meta.placed))
+		if (is_complete || (is_first && is_placed))
 			place_here(f, data, place->offset, place->size);
 		else if (is_first)
 			place_first(f, data, place->offset);
 		else
-			ret = place_part(f, data, cpu->id, f->meta.placed ? place : &none, err);
+			ret = place_part(f, data, cpu->id, is_placed ? place : &none, err);
 		cpu->offset = data->offset;
 		cpu->size = data->size;
 		cpu->missing = data->missing;

@@ -59,16 +59,20 @@ static void add_format(struct tep_handle *tep, char *text, const char *system)
 	tep_parse_event(tep, text, strlen(text), system);
 }
 
-/* Read the formats of a system. An event whose format cannot be parsed prints its fields. */
+/*
+ * Read the formats of a system, or skip them. An event whose format cannot be parsed prints its
+ * fields. Beside the host's events, the file has those of a remote.
+ */
 static void read_system(struct hyptrace_file *f, struct file_cursor *c, const char *system,
 			uint32_t nr, uint64_t *left)
 {
+	const bool skip = !f->tep || (f->is_host && !strcmp(system, REMOTES));
 	uint64_t size;
 	char *text;
 
 	for (; nr && !c->ret; nr--) {
 		size = hyptrace_cursor_u64(c);
-		if (size > FORMAT_MAX || size > *left) {
+		if (skip || size > FORMAT_MAX || size > *left) {
 			hyptrace_cursor_skip(c, size);
 			continue;
 		}
@@ -77,23 +81,6 @@ static void read_system(struct hyptrace_file *f, struct file_cursor *c, const ch
 		if (text && !c->ret && tep_get_events_count(f->tep) < EVENTS_MAX)
 			add_format(f->tep, text, system);
 		free(text);
-	}
-}
-
-static void read_systems(struct hyptrace_file *f, struct file_cursor *c)
-{
-	uint32_t most = FILE_COUNT_MAX, formats = FILE_COUNT_MAX, systems, nr;
-	uint64_t left = FORMATS_MAX;
-	char name[FILE_NAME_MAX];
-
-	for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
-		hyptrace_cursor_string(c, name, sizeof(name));
-		nr = hyptrace_cursor_count(c, &formats);
-		/* beside the host's events, the file has those of a remote */
-		if (f->is_host && !strcmp(name, REMOTES))
-			hyptrace_cursor_skip_formats(c, nr);
-		else
-			read_system(f, c, name, nr, &left);
 	}
 }
 
@@ -177,29 +164,50 @@ static void add_names(struct tep_handle *tep, char *text, enum file_section_kind
 	}
 }
 
-/* Read a section. Without some of them events print less, but are still there. */
+/* Read a section, or skip it before there is a handle of libtraceevent. */
+void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
+			   enum file_section_kind kind)
+{
+	uint32_t most = FILE_COUNT_MAX, formats = FILE_COUNT_MAX, systems;
+	char name[FILE_NAME_MAX], *text;
+	uint64_t left = FORMATS_MAX, size;
+
+	switch (kind) {
+	case FILE_SECTION_FTRACE:
+		read_system(f, c, FTRACE, hyptrace_cursor_count(c, &formats), &left);
+		break;
+	case FILE_SECTION_EVENTS:
+		for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
+			hyptrace_cursor_string(c, name, sizeof(name));
+			read_system(f, c, name, hyptrace_cursor_count(c, &formats), &left);
+		}
+		break;
+	default:
+		/* only the size of the names of processes has 64 bits */
+		size = kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
+						       hyptrace_cursor_u32(c);
+		if (!f->tep) {
+			hyptrace_cursor_skip(c, size);
+			break;
+		}
+		text = hyptrace_cursor_text(c, size, TEXT_MAX);
+		if (text)
+			add_names(f->tep, text, kind);
+		free(text);
+	}
+}
+
+/* Read a section that was found. Without some of them events print less, but are still there. */
 static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
 			struct hyptrace_error *err)
 {
-	uint32_t formats = FILE_COUNT_MAX;
-	uint64_t left = FORMATS_MAX;
 	struct file_cursor c;
-	char *text = NULL;
 
 	if (!f->sections[kind].size)
 		return 0;
-	hyptrace_section_open(f, &c, &f->sections[kind], hyptrace_section_names[kind], err);
-	if (!c.ret && kind == FILE_SECTION_FTRACE)
-		read_system(f, &c, FTRACE, hyptrace_cursor_count(&c, &formats), &left);
-	else if (!c.ret && kind == FILE_SECTION_EVENTS)
-		read_systems(f, &c);
-	else if (!c.ret)
-		text = hyptrace_cursor_text(&c, kind == FILE_SECTION_CMDLINES ?
-					    hyptrace_cursor_u64(&c) : hyptrace_cursor_u32(&c),
-					    TEXT_MAX);
-	if (text)
-		add_names(f->tep, text, kind);
-	free(text);
+	hyptrace_section_open(f, &c, &f->sections[kind], "formats of events", err);
+	if (!c.ret)
+		hyptrace_section_read(f, &c, kind);
 	hyptrace_section_close(&c);
 	return c.ret == -ENOMEM || kind == FILE_SECTION_EVENTS ? c.ret : 0;
 }

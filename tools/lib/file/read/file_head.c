@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The headers of a trace file: where its formats, its description and its sub-buffers are; and
- * what a file is that has none. hyptrace.dat(5) describes them; file_options.c reads those of
- * version 7.
+ * The headers of a trace file: where its formats, its description and its sub-buffers are.
+ * hyptrace.dat(5) describes them.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,82 +15,327 @@
 #define VERSION_MAX	8
 #define TAG_SIZE	10
 
-/* The field "packet" of a Perfetto trace, and the bytes of a length at most */
-#define PERFETTO_PACKET	0x0a
-#define LENGTH_MAX	5
+/* Bytes of a text in an option at most */
+#define TEXT_MAX	4096
 
-/* Files that are taken for trace files */
-static const struct {
-	unsigned int	offset;
-	const char	*magic;
-	const char	*what;
-} others[] = {
-	{ 0, "\177ELF", "an ELF file" },
-	{ 0, "PERFILE2", "a file of perf: use \"perf script\"" },
-	{ 0, "\x1f\x8b", "a file of gzip: decompress it first" },
-	{ 0, "\x28\xb5\x2f\xfd", "a file of zstd: decompress it first" },
-	{ 0, "\xc1\x1f\xfc\xc1", "a stream of CTF: use \"babeltrace2\"" },
-	{ 257, "ustar", "a TAR" },
+static const char *const section_names[NR_FILE_SECTIONS] = {
+	[FILE_SECTION_FTRACE]	= "formats of ftrace",
+	[FILE_SECTION_EVENTS]	= "formats of events",
+	[FILE_SECTION_KALLSYMS]	= "names of the kernel's functions",
+	[FILE_SECTION_PRINTK]	= "formats of trace_printk()",
+	[FILE_SECTION_CMDLINES]	= "names of processes",
 };
 
-/**
- * hyptrace_file_is_perfetto - is a file a Perfetto trace?
- * @fd:		the file
- *
- * Return: true if another packet, or the end of the file, follows the first packet.
- */
-bool hyptrace_file_is_perfetto(int fd)
+/* Set the size of a sub-buffer. */
+static void set_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
 {
-	unsigned char head[1 + LENGTH_MAX] = {}, next;
-	uint64_t length = 0;
-	unsigned int i = 1;
-	int64_t n;
-
-	if (hyptrace_file_pread(fd, head, sizeof(head), 0) < 2 || head[0] != PERFETTO_PACKET)
-		return false;
-	do {
-		length |= (uint64_t)(head[i] & 0x7f) << 7 * (i - 1);
-	} while (head[i++] & 0x80 && i < sizeof(head));
-	n = hyptrace_file_pread(fd, &next, 1, i + length);
-	if (n)
-		return n == 1 && next == PERFETTO_PACKET;
-	return length && hyptrace_file_pread(fd, &next, 1, i + length - 1) == 1;
+	if (size < FILE_SUBBUF_MIN || size > FILE_SUBBUF_MAX || size & (size - 1))
+		hyptrace_cursor_fail(c, "the size of a sub-buffer is wrong");
+	else
+		f->meta.info.subbuf_size = size;
 }
 
-/* For the file of a CPU of an unfinished recording: return where the main file's name ends. */
-static const char *end_of_main(const char *path)
+/* Get the size of the commit word from the kernel's description of a page. */
+static void read_commit_size(struct hyptrace_file *f, const char *text)
 {
-	static const char part[] = ".part";
-	const char *dot = strrchr(path, '.');
-	size_t word = dot ? strcspn(dot, "0123456789") : 0;
+	const char *at = strstr(text, " commit;");
+	unsigned int size;
 
-	if (!dot || dot - path < (int)strlen(part) ||
-	    strncmp(dot - strlen(part), part, strlen(part)) ||
-	    (strncmp(dot, ".cpu", word) && strncmp(dot, "." HYPTRACE_FILE_HOST, word)))
-		return NULL;
-	return dot;
+	f->long_size = sizeof(uint64_t);
+	at = at ? strstr(at, "size:") : NULL;
+	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
+		f->long_size = size;
 }
 
-/* Say what a file is instead of a trace file. Return -EBADMSG. */
-static int refuse(const struct hyptrace_file *f, struct hyptrace_error *err)
+/* Read "NAME\0", a size, and so many bytes. The start of the bytes goes to @text. */
+static void read_named(struct hyptrace_file *f, struct file_cursor *c, const char *expected,
+		       char *text, size_t room)
 {
-	const char *end = end_of_main(f->path), *what = NULL;
-	char begin[512] = {};
+	uint64_t from = c->pos, size, end;
+	char name[FILE_NAME_MAX];
+
+	hyptrace_cursor_string(c, name, sizeof(name));
+	if (!c->ret && strcmp(name, expected))
+		hyptrace_cursor_fail(c, "a header is missing");
+	size = hyptrace_cursor_u64(c);
+	end = c->pos + size;
+	if (size > c->end || end > c->end)
+		hyptrace_cursor_fail(c, "a size is larger than the file");
+	if (text) {
+		room = size < room ? size : room - 1;
+		hyptrace_cursor_get(c, text, room);
+		text[room] = '\0';
+	}
+	if (c->ret)
+		return;
+	c->pos = end;
+	hyptrace_file_piece(f, from, end - from, "%s", expected);
+}
+
+/* Read the kernel's description of a page and of an event. */
+static void read_page(struct hyptrace_file *f, struct file_cursor *c)
+{
+	char text[1024];
+
+	c->what = "the format of a page";
+	read_named(f, c, "header_page", text, sizeof(text));
+	read_commit_size(f, text);
+	read_named(f, c, "header_event", NULL, 0);
+}
+
+/* Keep where the sub-buffers of a CPU are. @cpu is larger than that of the last call. */
+static void add_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
+		      uint64_t offset, uint64_t size)
+{
+	if (c->ret)
+		return;
+	if (cpu >= FILE_CPU_LIMIT || (f->nr_places && f->places[f->nr_places - 1].cpu >= cpu)) {
+		hyptrace_cursor_fail(c, "the number of a CPU is wrong");
+		return;
+	}
+	/* memory that is not used is not allocated */
+	if (!f->places)
+		f->places = malloc(FILE_CPU_LIMIT * sizeof(*f->places));
+	if (f->places)
+		f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
+	else
+		c->ret = hyptrace_error_memory(c->err);
+}
+
+/* Read where the sub-buffers of CPUs are: of all from 0 on, or each with its number. */
+static void read_places(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr, bool number)
+{
+	uint64_t offset, size;
+	uint32_t cpu, i;
+
+	for (i = 0; i < nr && !c->ret; i++) {
+		cpu = number ? hyptrace_cursor_u32(c) : i;
+		offset = hyptrace_cursor_u64(c);
+		size = hyptrace_cursor_u64(c);
+		add_place(f, c, cpu, offset, size);
+	}
+}
+
+static bool has_data(const struct hyptrace_file *f)
+{
 	unsigned int i;
 
-	if (end)
-		return hyptrace_error_set(err, EBADMSG, "it has one CPU of an unfinished recording: read \"%.*s\", which finds this file, too",
-					  (int)(end - f->path), f->path);
-	if (!f->size)
-		what = "empty";
-	hyptrace_file_pread(f->fd, begin, sizeof(begin), 0);
-	for (i = 0; i < sizeof(others) / sizeof(others[0]) && !what; i++)
-		if (!memcmp(begin + others[i].offset, others[i].magic, strlen(others[i].magic)))
-			what = others[i].what;
-	if (!what && hyptrace_file_is_perfetto(f->fd))
-		what = "a Perfetto trace: open it in https://ui.perfetto.dev";
-	return hyptrace_error_set(err, EBADMSG, "it is not a trace file%s%s", what ? ", but " : "",
-				  what ? what : "");
+	for (i = 0; i < f->nr_places; i++)
+		if (f->places[i].size)
+			return true;
+	return false;
+}
+
+/* Read the text of an option, if the description has not said it. */
+static void read_option_text(struct file_cursor *c, uint32_t size, char **to)
+{
+	if (size > TEXT_MAX || *to) {
+		hyptrace_cursor_skip(c, size);
+		return;
+	}
+	*to = hyptrace_cursor_text(c, size, TEXT_MAX);
+	if (*to)
+		(*to)[strcspn(*to, "\n")] = '\0';
+}
+
+/* The kernel lists its clocks; the one in brackets is used. */
+static void choose_clock(char *clocks)
+{
+	char *from = clocks ? strchr(clocks, '[') : NULL;
+	char *to = from ? strchr(from, ']') : NULL;
+
+	if (!to)
+		return;
+	*to = '\0';
+	memmove(clocks, from + 1, to - from);
+}
+
+/* Version 7: read where the sub-buffers of a trace buffer are, after its offset and name. */
+static void read_buffer(struct hyptrace_file *f, struct file_cursor *c, bool compressed)
+{
+	char clock[FILE_NAME_MAX];
+	uint32_t page;
+
+	hyptrace_cursor_string(c, clock, sizeof(clock));
+	page = hyptrace_cursor_u32(c);
+	if (!c->ret)
+		set_subbuf_size(f, c, page);
+	f->compressed = compressed;
+	read_places(f, c, hyptrace_cursor_u32(c), true);
+	if (!c->ret && !f->meta.info.clock && clock[0]) {
+		f->meta.info.clock = strdup(clock);
+		if (!f->meta.info.clock)
+			c->ret = hyptrace_error_memory(c->err);
+	}
+}
+
+/* Is the content of the section at an offset compressed? */
+static bool is_compressed(struct hyptrace_file *f, struct file_cursor *c, uint64_t offset)
+{
+	struct file_cursor at;
+	uint16_t flags;
+
+	hyptrace_cursor_init(&at, f, offset, c->err);
+	at.what = "the section of a trace buffer";
+	hyptrace_cursor_u16(&at);
+	flags = hyptrace_cursor_u16(&at);
+	if (!c->ret)
+		c->ret = at.ret;
+	return flags & SECTION_COMPRESSED;
+}
+
+/*
+ * A further trace buffer: the first one that has events is read. In a file with a description it
+ * is the one of the remote, or that of the host.
+ */
+static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
+{
+	uint64_t end = c->pos + size, offset = hyptrace_cursor_u64(c);
+	char name[FILE_NAME_MAX];
+
+	hyptrace_cursor_string(c, name, sizeof(name));
+	if (f->meta.info.version == 6) {
+		if (!f->instance)
+			f->instance = offset;
+		return;
+	}
+	if (f->is_ours && f->is_host != !strcmp(name, HYPTRACE_FILE_HOST))
+		return;
+	if (has_data(f))
+		return;
+	f->nr_places = 0;
+	read_buffer(f, c, is_compressed(f, c, offset));
+	if (!c->ret && c->pos > end)
+		hyptrace_cursor_fail(c, "an option is too short");
+}
+
+static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t id, uint32_t size)
+{
+	struct hyptrace_file_info *info = &f->meta.info;
+	uint64_t end = c->pos + size;
+
+	if (c->ret)
+		return;
+	if (end > c->end) {
+		hyptrace_cursor_fail(c, "a size is larger than the file");
+		return;
+	}
+	switch (id) {
+	case OPTION_BUFFER:
+		read_buffer_option(f, c, size);
+		break;
+	case OPTION_CLOCK:
+		if (info->clock)
+			break;
+		read_option_text(c, size, &info->clock);
+		choose_clock(info->clock);
+		break;
+	case OPTION_UNAME:
+		read_option_text(c, size, &info->uname);
+		break;
+	case OPTION_RECORDER:
+		read_option_text(c, size, &info->recorder);
+		break;
+	}
+	if (!c->ret)
+		c->pos = end;
+}
+
+static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uint64_t offset)
+{
+	const char *what = "the format of a page";
+	struct file_section section;
+	struct file_cursor at;
+
+	hyptrace_section_find(f, offset, OPTION_HEADER_INFO, what, &section, c);
+	/* a file has one: to inflate it for each of many options would take very long */
+	if (c->ret || f->has_page)
+		return;
+	f->has_page = true;
+	hyptrace_section_open(f, &at, &section, what, c->err);
+	if (!at.ret)
+		read_page(f, &at);
+	c->ret = at.ret;
+	hyptrace_section_close(&at);
+}
+
+/* Read an option of version 7 that points to a section. Return false if it is another one. */
+static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
+			 uint32_t size)
+{
+	const unsigned int kind = id - OPTION_SECTIONS;
+	uint64_t offset;
+
+	if (size < sizeof(offset) || (id != OPTION_HEADER_INFO && kind >= NR_FILE_SECTIONS))
+		return false;
+	offset = hyptrace_cursor_u64(c);
+	if (id == OPTION_HEADER_INFO)
+		read_header_info(f, c, offset);
+	else
+		hyptrace_section_find(f, offset, id, section_names[kind], &f->sections[kind], c);
+	hyptrace_cursor_skip(c, size - sizeof(offset));
+	return true;
+}
+
+/*
+ * Read options up to that of number 0; @left more may follow in the file. Return where the next
+ * section of options is, 0 if there is none.
+ */
+static uint64_t read_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left)
+{
+	const bool is_6 = f->meta.info.version == 6;
+	uint64_t from;
+	uint32_t size;
+	uint16_t id;
+
+	c->what = "options";
+	while (!c->ret) {
+		from = c->pos;
+		id = hyptrace_cursor_u16(c);
+		if (id == OPTION_DONE && is_6)
+			break;
+		size = hyptrace_cursor_u32(c);
+		if (id == OPTION_DONE)
+			return hyptrace_cursor_u64(c);
+		if (!c->ret && !(*left)--)
+			hyptrace_cursor_fail(c, "there are too many");
+		else if (is_6 || !read_pointer(f, c, id, size))
+			read_option(f, c, id, size);
+		if (!c->ret && is_6)
+			hyptrace_file_piece(f, from, c->pos - from, "option %u", id);
+	}
+	return 0;
+}
+
+/* Read the options of version 7, and where its sections are. */
+static void read_sections(struct hyptrace_file *f, struct file_cursor *c, uint64_t options)
+{
+	const char *what = "options";
+	uint32_t left = FILE_COUNT_MAX;
+	struct file_section section;
+	struct file_cursor at;
+	uint64_t bytes = 0;
+
+	while (options && !c->ret) {
+		hyptrace_section_find(f, options, OPTION_DONE, what, &section, c);
+		if (c->ret)
+			break;
+		hyptrace_section_open(f, &at, &section, what, c->err);
+		/* a few bytes of the file may become very many */
+		bytes += at.end - at.pos;
+		if (bytes > FILE_SECTION_MAX)
+			hyptrace_cursor_fail(&at, "they are too long");
+		options = read_options(f, &at, &left);
+		/* programs append the next ones: all else would have no end */
+		if (options && options < section.offset) {
+			c->pos = options;
+			c->what = what;
+			hyptrace_cursor_fail(c, "they are before the options that name them");
+		}
+		if (!c->ret)
+			c->ret = at.ret;
+		hyptrace_section_close(&at);
+	}
 }
 
 static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
@@ -101,7 +346,7 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 
 	hyptrace_cursor_get(c, magic, sizeof(magic));
 	if (c->ret || memcmp(magic, MAGIC, sizeof(magic))) {
-		c->ret = refuse(f, c->err);
+		c->ret = -ENOEXEC;
 		return;
 	}
 	hyptrace_cursor_string(c, version, sizeof(version));
@@ -113,7 +358,7 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	f->meta.info.big_endian = order;
 	f->swap = order != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	page = hyptrace_cursor_u32(c);
-	hyptrace_head_subbuf_size(f, c, page);
+	set_subbuf_size(f, c, page);
 	hyptrace_file_piece(f, 0, c->pos,
 			    "trace file, version %s, %s-endian, sub-buffers of %u bytes", version,
 			    order ? "big" : "little", f->meta.info.subbuf_size);
@@ -122,28 +367,10 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 static void skip_section(struct hyptrace_file *f, struct file_cursor *c,
 			 enum file_section_kind kind)
 {
-	uint32_t most = FILE_COUNT_MAX, left = FILE_COUNT_MAX, systems;
-	char name[FILE_NAME_MAX];
 	uint64_t from = c->pos;
 
-	c->what = hyptrace_section_names[kind];
-	switch (kind) {
-	case FILE_SECTION_FTRACE:
-		hyptrace_cursor_skip_formats(c, hyptrace_cursor_count(c, &left));
-		break;
-	case FILE_SECTION_EVENTS:
-		for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
-			hyptrace_cursor_string(c, name, sizeof(name));
-			hyptrace_cursor_skip_formats(c, hyptrace_cursor_count(c, &left));
-		}
-		break;
-	case FILE_SECTION_CMDLINES:
-		/* only their size has 64 bits */
-		hyptrace_cursor_skip(c, hyptrace_cursor_u64(c));
-		break;
-	default:
-		hyptrace_cursor_skip(c, hyptrace_cursor_u32(c));
-	}
+	c->what = section_names[kind];
+	hyptrace_section_read(f, c, kind);
 	if (c->ret)
 		return;
 	f->sections[kind].offset = from;
@@ -153,15 +380,10 @@ static void skip_section(struct hyptrace_file *f, struct file_cursor *c,
 
 static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr)
 {
-	uint64_t from = c->pos, offset, size;
-	uint32_t cpu;
+	uint64_t from = c->pos;
 
 	c->what = "the table of the CPUs";
-	for (cpu = 0; cpu < nr && !c->ret; cpu++) {
-		offset = hyptrace_cursor_u64(c);
-		size = hyptrace_cursor_u64(c);
-		hyptrace_head_place(f, c, cpu, offset, size);
-	}
+	read_places(f, c, nr, false);
 	if (!c->ret)
 		hyptrace_file_piece(f, from, c->pos - from, "%s: %" PRIu32, c->what, nr);
 }
@@ -184,7 +406,7 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 {
 	const uint32_t nr_cpus = f->nr_places;
 
-	if (!f->instance || c->ret || (f->is_ours ? !f->is_host : hyptrace_head_has_data(f)))
+	if (!f->instance || c->ret || (f->is_ours ? !f->is_host : has_data(f)))
 		return;
 	c->pos = f->instance;
 	f->nr_places = 0;
@@ -199,7 +421,7 @@ static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 	enum file_section_kind kind;
 	char tag[TAG_SIZE];
 
-	hyptrace_head_page(f, c);
+	read_page(f, c);
 	for (kind = 0; kind < NR_FILE_SECTIONS; kind++)
 		skip_section(f, c, kind);
 	c->what = "the number of CPUs";
@@ -208,7 +430,7 @@ static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 		hyptrace_cursor_fail(c, "it is too large");
 	hyptrace_cursor_get(c, tag, sizeof(tag));
 	if (!c->ret && !memcmp(tag, "options  ", TAG_SIZE))
-		hyptrace_head_options(f, c, &left);
+		read_options(f, c, &left);
 	else
 		c->pos -= sizeof(tag);
 	read_data_tag(c);
@@ -220,39 +442,34 @@ static char *read_text(struct hyptrace_file *f, struct file_cursor *c, size_t *l
 {
 	static const char begin[] = HYPTRACE_FILE_META_BEGIN, end[] = "\nend\n";
 	const size_t word = strchr(begin, ' ') - begin + 1;
-	char *text = NULL, *longer, *found;
-	size_t size = sizeof(c->buf), had = 0;
+	/* memory that is not used is not allocated */
+	char *text = malloc(FILE_META_MAX), *found = NULL, *from = text;
 	int64_t n;
 
-	for (; size <= FILE_META_MAX; size *= 2, had = *len) {
-		longer = realloc(text, size);
-		if (!longer) {
-			c->ret = hyptrace_error_memory(c->err);
-			break;
-		}
-		text = longer;
-		n = hyptrace_file_pread(f->fd, text + had, size - had, c->pos + had);
+	*len = 0;
+	if (!text)
+		c->ret = hyptrace_error_memory(c->err);
+	while (!c->ret && !found) {
+		n = hyptrace_file_pread(f->fd, text + *len, FILE_READ_SIZE, c->pos + *len);
 		if (n < 0) {
 			c->ret = hyptrace_error_set(c->err, -n, "%s", strerror(-n));
 			break;
 		}
-		*len = had + n;
+		*len += n;
 		if (*len < word || memcmp(text, begin, word))
 			break;
+		found = memmem(from, text + *len - from, end, strlen(end));
 		/* the end may be in both parts */
-		had = had < strlen(end) ? 0 : had - strlen(end);
-		found = memmem(text + had, *len - had, end, strlen(end));
-		if (found) {
-			*len = found + strlen(end) - text;
-			return text;
-		}
-		if (*len < size) {
+		from = text + *len - strlen(end);
+		if (!found && n < (int64_t)FILE_READ_SIZE)
 			hyptrace_cursor_fail(c, "the end is missing");
-			break;
-		}
+		else if (!found && *len == FILE_META_MAX)
+			hyptrace_cursor_fail(c, "it is too long");
 	}
-	if (!c->ret && size > FILE_META_MAX)
-		hyptrace_cursor_fail(c, "it is too long");
+	if (found) {
+		*len = found + strlen(end) - text;
+		return text;
+	}
 	free(text);
 	return NULL;
 }
@@ -274,6 +491,25 @@ static void read_meta(struct hyptrace_file *f, struct file_cursor *c)
 	free(text);
 }
 
+/* Read what version 7 has after the size of a sub-buffer. */
+static void read_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options)
+{
+	char name[FILE_NAME_MAX], version[FILE_NAME_MAX];
+	uint64_t from = c->pos;
+
+	c->what = "the compression";
+	hyptrace_cursor_string(c, name, sizeof(name));
+	hyptrace_cursor_string(c, version, sizeof(version));
+	*options = hyptrace_cursor_u64(c);
+	if (c->ret)
+		return;
+	f->meta.info.compression = strdup(name);
+	if (!f->meta.info.compression)
+		c->ret = hyptrace_error_memory(c->err);
+	hyptrace_file_piece(f, from, c->pos - from, "compression: %s %s", name, version);
+}
+
+/* Read all headers. Return 0 or a negative errno: -ENOEXEC, without a reason, if there are none. */
 int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	struct file_cursor c;
@@ -291,8 +527,8 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 		read_instance(f, &c);
 		return c.ret;
 	}
-	hyptrace_head_compression(f, &c, &options);
+	read_compression(f, &c, &options);
 	read_meta(f, &c);
-	hyptrace_head_sections(f, &c, options);
+	read_sections(f, &c, options);
 	return c.ret;
 }

@@ -288,7 +288,6 @@ static bool take_cpu(struct worker *w)
 		return false;
 	w->file->chosen = &cpus[team->at++]->id;
 	w->file->nr_chosen = 1;
-	w->batch.has_times = false;
 	hyptrace_file_rewind(w->file);
 	return true;
 }

@@ -6,7 +6,6 @@
  * to those of this machine. So the decoder, the print steps, the filters and the exports see only
  * sub-buffers and payloads of this machine.
  */
-#include <byteswap.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,34 +20,6 @@
 /* ns */
 #define MINUTE	(UINT64_C(60) * 1000000000)
 #define YEAR	(365 * 24 * 60 * MINUTE)
-
-int hyptrace_file_swap_init(struct hyptrace_file *f, struct hyptrace_error *err)
-{
-	unsigned int i;
-
-	if (!f->swap)
-		return 0;
-	f->by_id = calloc(UINT16_MAX + 1, sizeof(struct hyptrace_event *));
-	if (!f->by_id)
-		return hyptrace_error_memory(err);
-	for (i = 0; i < f->meta.info.nr_events; i++)
-		if (f->meta.info.events[i]->id <= UINT16_MAX)
-			f->by_id[f->meta.info.events[i]->id] = f->meta.info.events[i];
-	return 0;
-}
-
-uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return f->swap ? bswap_32(value) : value;
-}
-
-uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t value)
-{
-	return f->swap ? bswap_64(value) : value;
-}
 
 /* Only what has the size of a number is one. */
 static void swap_number(char *at, uint32_t size)
@@ -86,15 +57,14 @@ static void swap_field(const struct hyptrace_field *field, char *data, uint32_t 
 
 static void swap_payload(const struct hyptrace_file *f, char *data, uint32_t size)
 {
+	const struct hyptrace_record rec = { .data = data, .size = size };
 	const struct hyptrace_event *event;
 	unsigned int i;
-	uint16_t id;
 
-	if (size < sizeof(id))
+	if (size < sizeof(uint16_t))
 		return;
-	swap_number(data, sizeof(id));
-	memcpy(&id, data, sizeof(id));
-	event = f->by_id[id];
+	swap_number(data, sizeof(uint16_t));
+	event = hyptrace_formats_event(f->meta.info.formats, &rec);
 	for (i = 0; event && i < event->nr_fields; i++)
 		swap_field(event->fields[i], data, size);
 }

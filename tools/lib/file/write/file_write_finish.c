@@ -260,7 +260,7 @@ static int rename_main(struct hyptrace_file_writer *w, struct hyptrace_error *er
 {
 	int ret;
 
-	w->meta.complete = true;
+	w->meta.state = FILE_COMPLETE;
 	ret = sync_head(w, err);
 	if (ret)
 		return ret;
@@ -280,8 +280,8 @@ static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err
 	for (i = 1; i < w->nr_parts && !ret; i++) {
 		if (!w->parts[i].size)
 			continue;
-		if (!w->meta.placed) {
-			w->meta.placed = true;
+		if (w->meta.state != FILE_PLACED) {
+			w->meta.state = FILE_PLACED;
 			ret = sync_head(w, err);
 			if (ret)
 				break;
@@ -337,7 +337,7 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 
 	if (!zeros)
 		return hyptrace_error_memory(err);
-	w->meta.complete = true;
+	w->meta.state = FILE_COMPLETE;
 	ret = hyptrace_file_write_head(w, err);
 	if (!ret)
 		ret = send(w, w->fd, 0, w->head_size);
