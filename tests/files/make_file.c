@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	count(&o, w);
 	if (o.keep) {
 		/* what waits for its compression would be lost */
-		hyptrace_file_end_data(w);
+		hyptrace_file_unwritten(w, 0);
 		_exit(fflush(stdout) ? 2 : 0);
 	}
 	if (hyptrace_file_finish(w, &err))

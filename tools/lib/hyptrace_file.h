@@ -303,8 +303,7 @@ void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, 
 			      uint64_t lost, uint64_t filtered);
 void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text);
 void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks);
-void hyptrace_file_end_data(struct hyptrace_file_writer *w);
-uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu);
+uint64_t hyptrace_file_unwritten(struct hyptrace_file_writer *w, unsigned int cpu);
 int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 void hyptrace_file_abandon(struct hyptrace_file_writer *w);
 

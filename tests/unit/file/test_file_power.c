@@ -295,7 +295,7 @@ static void end_at_each_call(unsigned int flags, unsigned int first, unsigned in
 	/* digits in all places */
 	for (i = 0; i < CPUS; i++)
 		hyptrace_file_set_counts(w, cpu_ids[i], events[i], UINT64_MAX, 1);
-	hyptrace_file_end_data(w);
+	hyptrace_file_unwritten(w, cpu_ids[0]);
 	is_ending = true;
 	assert_int_equal(hyptrace_file_finish(w, &err), 0);
 	is_ending = false;

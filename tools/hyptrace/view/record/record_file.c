@@ -125,7 +125,6 @@ static void count_unwritten(struct record *r)
 	struct record_host_cpu *cpu;
 	struct record_ring *ring;
 
-	hyptrace_file_end_data(w);
 	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
 		ring->unwritten = hyptrace_file_unwritten(w, ring->cpu);
 	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)

@@ -29,30 +29,6 @@ static int compare_cpus(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-/* Make a list of @nr CPUs. Return false if there is no memory. */
-static bool make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus, unsigned int nr)
-{
-	*cpus = calloc(nr + 1, sizeof(**cpus));
-	while (*cpus && *nr_cpus < nr && ((*cpus)[*nr_cpus] = calloc(1, sizeof(***cpus))))
-		++*nr_cpus;
-	return *cpus && *nr_cpus == nr;
-}
-
-/* Add the CPUs of the host to the description. Return false if there is no memory. */
-static bool add_host(struct hyptrace_file_writer *w)
-{
-	struct hyptrace_file_meta *meta = &w->meta;
-	unsigned int i;
-
-	if (!w->has_host)
-		return true;
-	if (!make_cpus(&meta->host_cpus, &meta->nr_host_cpus, w->host.nr_cpus))
-		return false;
-	for (i = 0; i < w->host.nr_cpus; i++)
-		meta->host_cpus[i]->id = w->host.cpus[i];
-	return true;
-}
-
 /* Take over the description, and begin with the parts of its CPUs. */
 static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *meta)
 {
@@ -66,8 +42,11 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	free(info->compression);
 	info->compression = strdup(w->flags & HYPTRACE_FILE_ZSTD ? "zstd" : "none");
 	w->parts = calloc(info->nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
-	if (!info->compression || !w->parts || !add_host(w))
+	if (!info->compression || !w->parts ||
+	    !hyptrace_file_make_cpus(&w->meta.host_cpus, &w->meta.nr_host_cpus, w->host.nr_cpus))
 		return -ENOMEM;
+	for (i = 0; i < w->host.nr_cpus; i++)
+		w->meta.host_cpus[i]->id = w->host.cpus[i];
 	qsort(info->cpus, info->nr_cpus, sizeof(*info->cpus), compare_cpus);
 	w->nr_parts = info->nr_cpus + w->meta.nr_host_cpus;
 	for (i = 0; i < w->nr_parts; i++) {
@@ -89,24 +68,29 @@ static bool is_stream(const char *path)
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
-/* The part of another CPU that an older recording has left would be taken for one of this. */
-static int check_parts(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
+/*
+ * Make the names of the parts. The part of another CPU that an older recording has left would be
+ * taken for one of this.
+ */
+static int make_paths(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
-	unsigned int i;
-	int ret = 0;
-	char *path;
+	struct file_part *part;
 
-	for (i = 0; i < w->nr_parts && !ret; i++) {
-		path = hyptrace_file_part_path(w, &w->parts[i]);
-		if (!path)
+	for (part = w->parts; part < w->parts + w->nr_parts; part++) {
+		if (asprintf(&part->path, "%s.%s%u", w->part_path,
+			     part->is_host ? HYPTRACE_FILE_HOST : "cpu", part->cpu->id) < 0) {
+			part->path = NULL;
 			return hyptrace_error_memory(err);
-		if (!access(path, F_OK))
-			ret = hyptrace_error_set(err, EEXIST,
-						 "%s is left of a recording that was not finished: remove it",
-						 path);
-		free(path);
+		}
+		if (!access(part->path, F_OK))
+			return hyptrace_error_set(err, EEXIST,
+						  "%s is left of a recording that was not finished: remove it",
+						  part->path);
 	}
-	return ret;
+	/* the first one is in the main file */
+	free(w->parts->path);
+	w->parts->path = NULL;
+	return 0;
 }
 
 static int open_output(struct hyptrace_file_writer *w, const char *path,
@@ -128,10 +112,7 @@ static int open_output(struct hyptrace_file_writer *w, const char *path,
 	w->fd = hyptrace_file_part_create(w->part_path, err);
 	if (w->fd < 0)
 		return w->fd;
-	if (!w->part_path || !check_parts(w, err))
-		return 0;
-	unlink(w->part_path);
-	return -EEXIST;
+	return w->part_path ? make_paths(w, err) : 0;
 }
 
 /* Keep room on the disk, so that the file can be finished when the disk is full. */
@@ -188,23 +169,17 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 		hyptrace_error_memory(err);
 		goto fail;
 	}
-	if (open_output(w, path, err))
+	if (open_output(w, path, err) || hyptrace_file_write_head(w, err) ||
+	    (flags & HYPTRACE_FILE_ZSTD && hyptrace_file_zstd_begin(w, err)))
 		goto fail;
-	if (hyptrace_file_write_head(w, err))
-		goto remove;
-	if (flags & HYPTRACE_FILE_ZSTD && hyptrace_file_zstd_begin(w, err))
-		goto remove;
 	w->parts[0].fd = w->fd;
 	w->parts[0].begin = w->head_size;
 	w->size = w->head_size;
 	make_reserve(w);
 	return w;
 
-remove:
-	if (w->part_path)
-		unlink(w->part_path);
 fail:
-	hyptrace_file_writer_free(w);
+	hyptrace_file_abandon(w);
 	return NULL;
 }
 
@@ -292,7 +267,7 @@ static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const c
 
 	if (ret)
 		return ret;
-	if (!make_cpus(&meta->info.cpus, &meta->info.nr_cpus, nr))
+	if (!hyptrace_file_make_cpus(&meta->info.cpus, &meta->info.nr_cpus, nr))
 		ret = hyptrace_error_memory(err);
 	for (i = 0; i < nr && !ret; i++)
 		meta->info.cpus[i]->id = cpus[i]->id;
@@ -364,8 +339,8 @@ bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size)
 	return w->size + size > w->limit;
 }
 
-static struct file_part *find_part(const struct hyptrace_file_writer *w, unsigned int cpu,
-				   struct hyptrace_error *err)
+struct file_part *hyptrace_file_find_part(const struct hyptrace_file_writer *w, unsigned int cpu,
+					  struct hyptrace_error *err)
 {
 	const unsigned int id = cpu & ~HYPTRACE_FILE_OF_HOST;
 	const bool is_host = id != cpu;
@@ -407,7 +382,7 @@ void hyptrace_file_set_limit(struct hyptrace_file_writer *w, uint64_t bytes)
 int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, int fd,
 			     struct hyptrace_error *err)
 {
-	struct file_part *part = find_part(w, cpu, err);
+	struct file_part *part = hyptrace_file_find_part(w, cpu, err);
 	int ret = hyptrace_file_failed(w, err);
 	int64_t n;
 
@@ -445,7 +420,7 @@ int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, i
 int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const void *subbufs,
 			size_t size, struct hyptrace_error *err)
 {
-	struct file_part *part = find_part(w, cpu, err);
+	struct file_part *part = hyptrace_file_find_part(w, cpu, err);
 
 	if (!part)
 		return -ENXIO;
@@ -473,7 +448,7 @@ int hyptrace_file_write(struct hyptrace_file_writer *w, unsigned int cpu, const 
 void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, uint64_t events,
 			      uint64_t lost, uint64_t filtered)
 {
-	struct file_part *part = find_part(w, cpu, NULL);
+	struct file_part *part = hyptrace_file_find_part(w, cpu, NULL);
 
 	if (!part)
 		return;
@@ -518,22 +493,6 @@ void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *ta
 }
 
 /**
- * hyptrace_file_unwritten - get the number of events that could not be written
- * @w:		the writer, after hyptrace_file_end_data()
- * @cpu:	their CPU
- *
- * If the disk is full, the last sub-buffers that were read may be lost.
- *
- * Return: the number of events.
- */
-uint64_t hyptrace_file_unwritten(const struct hyptrace_file_writer *w, unsigned int cpu)
-{
-	const struct file_part *part = find_part(w, cpu, NULL);
-
-	return part ? part->unwritten : 0;
-}
-
-/**
  * hyptrace_file_abandon - remove what was written
  * @w:		the writer, or NULL; it is freed
  */
@@ -546,9 +505,9 @@ void hyptrace_file_abandon(struct hyptrace_file_writer *w)
 	/* its thread makes parts */
 	hyptrace_file_zstd_end(w, true);
 	for (i = 0; i < w->nr_parts; i++)
-		if (w->parts[i].path)
+		if (w->parts[i].path && w->parts[i].fd >= 0)
 			unlink(w->parts[i].path);
-	if (w->part_path)
+	if (w->part_path && w->fd >= 0)
 		unlink(w->part_path);
 	hyptrace_file_writer_free(w);
 }

@@ -64,8 +64,8 @@ struct hyptrace_file_writer {
 	struct hyptrace_decoder		*join;
 	uint64_t			limit;	/* bytes of the file; UINT64_MAX without a limit */
 	uint64_t			size;		/* bytes so far. Several threads use it. */
-	bool				data_ended;	/* hyptrace_file_end_data() was called */
-	int				data_ret;	/* and its negative errno */
+	bool				data_ended;	/* all data was written that waited */
+	int				data_ret;	/* or a negative errno */
 	/* why nothing more can be written, or 0. Several threads use it. */
 	int				errnum;
 	struct hyptrace_error		err;		/* the same as text */
@@ -81,6 +81,9 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      const struct hyptrace_file_host *host,
 						      struct hyptrace_error *err);
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w);
+struct file_part *hyptrace_file_find_part(const struct hyptrace_file_writer *w, unsigned int cpu,
+					  struct hyptrace_error *err);
+
 /* file_write_head.c: what comes before the data */
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err);
 
@@ -93,7 +96,6 @@ void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct fi
 				 const char *data, size_t size);
 int hyptrace_file_create_unnamed(const char *folder);
 int hyptrace_file_part_create(const char *path, struct hyptrace_error *err);
-char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part);
 int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *part,
 			     const void *data, size_t size, struct hyptrace_error *err);
 int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_part *part, int fd,

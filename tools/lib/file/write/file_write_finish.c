@@ -38,49 +38,30 @@ static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *
 }
 
 /*
- * Data was written up to @written only. Count the events of what is not written as a whole, and
- * return where that begins.
+ * What was left could be written up to @written only. Count the events of what is not written as a
+ * whole, and return where that begins.
  */
 static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *part,
-			      const char *data, size_t size, size_t written)
+			      size_t written)
 {
 	const bool has_number = w->compressor && !part->size;
 	size_t at = has_number ? sizeof(uint32_t) : 0, kept = 0, len;
 	uint64_t events = 0;
 
-	while (at < size) {
+	for (; at < part->left_size; at += len) {
 		len = w->meta.info.subbuf_size;
 		if (w->compressor)
-			len = hyptrace_file_zstd_count(w, data + at, size - at, &events);
-		if (!len || len > size - at)
+			len = hyptrace_file_zstd_count(w, part->left + at, part->left_size - at,
+						       &events);
+		if (!len || len > part->left_size - at)
 			break;
-		if (at + len <= written) {
+		if (at + len <= written)
 			kept = at + len;
-		} else {
+		else
 			part->unwritten += w->compressor ? events :
-					   hyptrace_file_count_events(w, data + at, len);
-		}
-		at += len;
+					   hyptrace_file_count_events(w, part->left + at, len);
 	}
 	return kept;
-}
-
-/* Not all of what was left could be written: cut off a sub-buffer that is there in part. */
-static void drop_left(struct hyptrace_file_writer *w, struct file_part *part, size_t written)
-{
-	const size_t begun = w->compressor ? 0 : part->size % w->meta.info.subbuf_size;
-	char *all = malloc(begun + part->left_size);
-	uint64_t size = part->size - begun;
-
-	part->size = size;
-	if (all && (!begun || pread(part->fd, all, begun, part->begin + size) == (ssize_t)begun)) {
-		memcpy(all + begun, part->left, part->left_size);
-		part->size += count_unwritten(w, part, all, begun + part->left_size,
-					      begun + written);
-	}
-	free(all);
-	if (part->fd >= 0)
-		(void)!ftruncate(part->fd, part->begin + part->size);
 }
 
 /* Bytes that may be written and leave the room that move_parts() needs. */
@@ -105,14 +86,18 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 	hyptrace_file_release_reserve(w);
 	if (part->fd < 0)
 		part->fd = hyptrace_file_part_create(part->path, NULL);
+	/* another disk may have room */
+	if (part->fd < 0)
+		part->fd = hyptrace_file_part_create(NULL, NULL);
 	if (size > room_on_disk(w))
 		size = room_on_disk(w);
 	if (part->fd >= 0)
 		done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
-	if (done == part->left_size)
-		part->size += done;
-	else
-		drop_left(w, part, done);
+	if (done < part->left_size)
+		done = count_unwritten(w, part, done);
+	part->size += done;
+	if (part->fd >= 0)
+		(void)!ftruncate(part->fd, part->begin + part->size);
 	free(part->left);
 	part->left = NULL;
 	part->left_size = 0;
@@ -224,9 +209,7 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 		return -errno;
 	close(part->fd);
 	part->fd = -1;
-	/* what the disk had no room for may be in a file without a name */
-	if (part->path)
-		unlink(part->path);
+	unlink(part->path);
 	return 0;
 }
 
@@ -353,33 +336,36 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	return ret ? fail(w, ret, err) : 0;
 }
 
-/* Write all data that waits. Return 0 or a negative errno. */
-static int end_data(struct hyptrace_file_writer *w)
+/* Write all data that waits, once. */
+static void end_data(struct hyptrace_file_writer *w)
 {
 	unsigned int i;
-	int ret = 0;
 
 	hyptrace_file_zstd_end(w, false);
-	for (i = 0; i < w->nr_parts; i++) {
+	for (i = 0; i < w->nr_parts && !w->data_ended; i++) {
 		write_left(w, &w->parts[i]);
-		if (w->compressor && w->parts[i].size && !ret)
-			ret = write_number(&w->parts[i]);
+		if (w->compressor && w->parts[i].size && !w->data_ret)
+			w->data_ret = write_number(&w->parts[i]);
 	}
-	return ret;
+	w->data_ended = true;
 }
 
 /**
- * hyptrace_file_end_data - write all data that waits
+ * hyptrace_file_unwritten - write all data that waits, and get the events that could not be written
  * @w:		the writer, to which nothing more is written
+ * @cpu:	their CPU
  *
- * After that it is known which events could not be written. hyptrace_file_finish() calls it, too,
- * and reports a failure.
+ * If the disk is full, the last sub-buffers that were read may be lost. hyptrace_file_finish()
+ * reports that the data could not be written.
+ *
+ * Return: the number of events.
  */
-void hyptrace_file_end_data(struct hyptrace_file_writer *w)
+uint64_t hyptrace_file_unwritten(struct hyptrace_file_writer *w, unsigned int cpu)
 {
-	if (!w->data_ended)
-		w->data_ret = end_data(w);
-	w->data_ended = true;
+	const struct file_part *part = hyptrace_file_find_part(w, cpu, NULL);
+
+	end_data(w);
+	return part ? part->unwritten : 0;
 }
 
 /**
@@ -398,7 +384,7 @@ int hyptrace_file_finish(struct hyptrace_file_writer *w, struct hyptrace_error *
 
 	if (!w)
 		return 0;
-	hyptrace_file_end_data(w);
+	end_data(w);
 	ret = w->data_ret;
 	if (ret) {
 		fail(w, ret, err);

@@ -275,20 +275,31 @@ static void put_cpus(FILE *f, const struct hyptrace_file_writer *w, bool host, b
 	}
 }
 
+/* What describes the events, and is a section of version 7. Return false if there is no memory. */
+static bool put_content(FILE *f, const struct hyptrace_file_writer *w, unsigned int id)
+{
+	if (id == OPTION_EVENT_FORMATS)
+		return put_formats(f, w);
+	if (id == OPTION_HEADER_INFO)
+		put_header_info(f, w);
+	else if (id == OPTION_CMDLINES)
+		put_tasks(f, w);
+	else
+		put_u32(f, 0);	/* there are no others */
+	return true;
+}
+
 /* Return false if there is no memory. */
 static bool put_version_6(FILE *f, const struct hyptrace_file_writer *w, const char *text,
 			  size_t len)
 {
+	unsigned int id;
 	long offset = 0;
-	bool done;
+	bool done = true;
 
 	put_magic(f, w);
-	put_header_info(f, w);
-	put_u32(f, 0);			/* formats of ftrace's own events */
-	done = put_formats(f, w);
-	put_u32(f, 0);			/* addresses of functions */
-	put_u32(f, 0);			/* formats of trace_printk() */
-	put_tasks(f, w);
+	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES; id++)
+		done &= put_content(f, w, id);
 	put_u32(f, count_cpus(w));
 	put_string(f, "options  ");
 	put_common_options(f, w);
@@ -325,24 +336,6 @@ static void end_section(FILE *f, long begin)
 	const long content = begin + SECTION_HEADER;
 
 	put_u64_at(f, content - sizeof(uint64_t), ftell(f) - content);
-}
-
-static bool put_meta_section(FILE *f, const struct hyptrace_file_writer *w, unsigned int id)
-{
-	const long begin = ftell(f);
-	bool done = true;
-
-	put_section(f, id, 0, 0);
-	if (id == OPTION_HEADER_INFO)
-		put_header_info(f, w);
-	else if (id == OPTION_EVENT_FORMATS)
-		done = put_formats(f, w);
-	else if (id == OPTION_CMDLINES)
-		put_tasks(f, w);
-	else
-		put_u32(f, 0);
-	end_section(f, begin);
-	return done;
 }
 
 static uint64_t data_size(const struct hyptrace_file_writer *w)
@@ -411,7 +404,9 @@ static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const c
 	fwrite(text, len, 1, f);
 	for (id = OPTION_HEADER_INFO; id <= OPTION_CMDLINES; id++) {
 		at[id] = ftell(f);
-		done &= put_meta_section(f, w, id);
+		put_section(f, id, 0, 0);
+		done &= put_content(f, w, id);
+		end_section(f, at[id]);
 	}
 	put_u64_at(f, offset, ftell(f));
 	put_options(f, w, at);

@@ -143,34 +143,12 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 	return -EEXIST;
 }
 
-/* Make the name of a part that is not the main file, for free(). */
-char *hyptrace_file_part_path(const struct hyptrace_file_writer *w, const struct file_part *part)
-{
-	const char *kind = part->is_host ? HYPTRACE_FILE_HOST : "cpu";
-	char *path;
-
-	return asprintf(&path, "%s.%s%u", w->part_path, kind, part->cpu->id) < 0 ? NULL : path;
-}
-
 /* Make the part of a CPU when it gets its first data. */
-static int open_part(struct hyptrace_file_writer *w, struct file_part *part,
-		     struct hyptrace_error *err)
+static int open_part(struct file_part *part, struct hyptrace_error *err)
 {
-	int fd;
-
-	if (part->fd >= 0)
-		return 0;
-	part->path = w->part_path ? hyptrace_file_part_path(w, part) : NULL;
-	if (w->part_path && !part->path)
-		return hyptrace_error_memory(err);
-	fd = hyptrace_file_part_create(part->path, err);
-	if (fd >= 0) {
-		part->fd = fd;
-		return 0;
-	}
-	free(part->path);
-	part->path = NULL;
-	return fd;
+	if (part->fd < 0)
+		part->fd = hyptrace_file_part_create(part->path, err);
+	return part->fd < 0 ? part->fd : 0;
 }
 
 static int write_error(const struct hyptrace_file_writer *w, const struct file_part *part,
@@ -182,7 +160,7 @@ static int write_error(const struct hyptrace_file_writer *w, const struct file_p
 				  part->path ? part->path : main_name, strerror(errnum));
 }
 
-/* Keep data in memory that could not be written. */
+/* Keep data in memory that could not be written: whole sub-buffers, or a chunk. */
 static int keep(struct file_part *part, const void *data, size_t size)
 {
 	char *all = realloc(part->left, part->left_size + size);
@@ -230,15 +208,14 @@ int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *p
 	int ret = hyptrace_file_failed(w, &why);
 
 	if (!ret)
-		ret = open_part(w, part, &why);
+		ret = open_part(part, &why);
 	if (!ret) {
 		done = hyptrace_file_pwrite(part->fd, data, size, part->begin + part->size);
-		if (done < size)
+		if (done < size) {
 			ret = write_error(w, part, errno, &why);
-		if (!ret || !w->compressor)
-			grow(w, part, done);
-		else
-			done = 0;
+			done -= w->compressor ? done : done % w->meta.info.subbuf_size;
+		}
+		grow(w, part, done);
 	}
 	if (!ret)
 		return 0;
@@ -266,16 +243,25 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 }
 
 /*
- * Take what is in the pipe out of it, since it was consumed from the ring, and keep it: nothing
- * more can be written because of @err. Return the negative errno.
+ * Take what is in the pipe out of it, since it was consumed from the ring, and keep it, with what
+ * the part has of its first sub-buffer: nothing more can be written because of @err. Return the
+ * negative errno.
  */
 static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
 		     struct hyptrace_error *err)
 {
-	char *data = malloc(size);
-	size_t done = 0;
+	const size_t begun = part->size % w->meta.info.subbuf_size;
+	char *data = malloc(begun + size);
+	size_t done = begun;
 	ssize_t n;
 
+	part->size -= begun;
+	size += begun;
+	if (begun && data &&
+	    pread(part->fd, data, begun, part->begin + part->size) != (ssize_t)begun) {
+		free(data);
+		data = NULL;
+	}
 	for (; data && done < size; done += n) {
 		n = TEMP_FAILURE_RETRY(read(w->pipe[0], data + done, size - done));
 		if (n <= 0)
@@ -348,7 +334,7 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 	if (size <= 0)
 		return size;
 	/* only now: a ring without events needs no file */
-	ret = open_part(w, part, err) ? keep_pipe(w, part, size, err) :
+	ret = open_part(part, err) ? keep_pipe(w, part, size, err) :
 					write_pipe(w, part, size, err);
 	return ret ? ret : size;
 }

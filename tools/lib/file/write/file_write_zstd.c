@@ -66,6 +66,7 @@ struct file_compressor {
 	/* bytes in the chunks of the parts, for the reader */
 	uint64_t			filling;
 	bool				ending;	/* the thread must end when no chunk is left */
+	bool				dropping;	/* chunks are not compressed any more */
 	ZSTD_CCtx			*zstd;		/* for the thread */
 	char				*out;	/* a chunk after its header, for the thread */
 };
@@ -121,9 +122,11 @@ static void *run(void *arg)
 		c->first = chunk->next;
 		if (!c->first)
 			c->last = &c->first;
-		pthread_mutex_unlock(&c->lock);
-		compress(c, chunk);
-		pthread_mutex_lock(&c->lock);
+		if (!c->dropping) {
+			pthread_mutex_unlock(&c->lock);
+			compress(c, chunk);
+			pthread_mutex_lock(&c->lock);
+		}
 		c->pending -= chunk->size;
 		chunk->next = c->free;
 		c->free = chunk;
@@ -234,19 +237,11 @@ static int prepare(struct file_compressor *c, struct file_part *part, struct hyp
 	return 0;
 }
 
-/* Bytes of whole sub-buffers for which a chunk has room */
-static size_t room_in(const struct hyptrace_file_writer *w, const struct file_chunk *chunk)
-{
-	const size_t room = w->chunk_size - chunk->size;
-
-	return room - room % w->meta.info.subbuf_size;
-}
-
 static void added(struct hyptrace_file_writer *w, struct file_part *part, size_t size)
 {
 	part->chunk->size += size;
 	w->compressor->filling += size;
-	if (!room_in(w, part->chunk))
+	if (part->chunk->size == w->chunk_size)
 		put_chunk(w->compressor, part);
 }
 
@@ -290,7 +285,7 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 			hyptrace_file_add_unwritten(w, part, data, size);
 			return ret;
 		}
-		n = room_in(w, part->chunk);
+		n = w->chunk_size - part->chunk->size;
 		if (n > size)
 			n = size;
 		memcpy(part->chunk->data + part->chunk->size, data, n);
@@ -322,7 +317,7 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 	ret = prepare(w->compressor, part, err);
 	if (ret)
 		return ret;
-	size = part->is_slow ? w->meta.info.subbuf_size : room_in(w, part->chunk);
+	size = part->is_slow ? w->meta.info.subbuf_size : w->chunk_size - part->chunk->size;
 	n = hyptrace_file_read_ring(fd, part->chunk->data + part->chunk->size, size, err);
 	if (!n)
 		put_old_chunk(w->compressor, part);
@@ -333,44 +328,28 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 	return n;
 }
 
-static void free_chunks(struct file_chunk *chunk)
-{
-	struct file_chunk *next;
-
-	for (; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
-}
-
 /* Compress what waits, or @drop it, and end the thread. After that no part is made any more. */
 void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop)
 {
 	struct file_compressor *c = w->compressor;
-	struct file_chunk *rest = NULL;
 
 	if (!c || !c->is_running)
 		return;
-	if (!drop)
-		put_chunks(w);
+	put_chunks(w);
 	pthread_mutex_lock(&c->lock);
-	if (drop) {
-		rest = c->first;
-		c->first = NULL;
-		c->last = &c->first;
-	}
+	c->dropping = drop;
 	c->ending = true;
 	pthread_cond_signal(&c->work);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
 	c->is_running = false;
-	free_chunks(rest);
 }
 
 /* End the thread, and free what the compression uses. */
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
+	struct file_chunk *chunk;
 	unsigned int i;
 
 	if (!c)
@@ -378,8 +357,10 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 	hyptrace_file_zstd_end(w, false);
 	for (i = 0; i < w->nr_parts; i++)
 		free(w->parts[i].chunk);
-	free_chunks(c->free);
-	free_chunks(c->first);
+	while ((chunk = c->free)) {
+		c->free = chunk->next;
+		free(chunk);
+	}
 	pthread_cond_destroy(&c->work);
 	pthread_cond_destroy(&c->room);
 	pthread_mutex_destroy(&c->lock);
