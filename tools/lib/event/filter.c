@@ -229,28 +229,22 @@ static bool is_possible(const struct filter_value *values, unsigned int set, uns
 	return true;
 }
 
-/* Continue at comparison @next after those of @set were true. */
-static bool reaches_end(const struct hyptrace_filter_term *terms,
-			const struct filter_value *values, uint32_t next, unsigned int set,
+/*
+ * Can an event be accepted at comparison @next, after those of @set were true? Else @stuck becomes
+ * the last comparison that excludes all.
+ */
+static bool reaches_end(const struct filter_value *values, uint32_t next, unsigned int set,
 			unsigned int *stuck)
 {
 	if (next == HYPTRACE_FILTER_ACCEPT || next == HYPTRACE_FILTER_REJECT)
 		return next == HYPTRACE_FILTER_ACCEPT;
 	if (values[next].field.size && is_possible(values, set | 1U << next, next)) {
-		if (reaches_end(terms, values, terms[next].on_true, set | 1U << next, stuck))
+		if (reaches_end(values, values[next].on_true, set | 1U << next, stuck))
 			return true;
 	} else if (next > *stuck) {
 		*stuck = next;
 	}
-	return reaches_end(terms, values, terms[next].on_false, set, stuck);
-}
-
-/* Can an event meet a filter? Else @stuck is the comparison that excludes all. */
-static bool can_match(const struct hyptrace_filter *filter, const struct filter_values *own,
-		      unsigned int *stuck)
-{
-	*stuck = 0;
-	return reaches_end(filter->terms, own->values, 0, 0, stuck);
+	return reaches_end(values, values[next].on_false, set, stuck);
 }
 
 /* Check that the values of a filter are the same for another event, which the filter fits. */
@@ -321,7 +315,7 @@ static int add_event(const struct request *request, struct hyptrace_filter *filt
 {
 	struct filter_values *own = calloc(1, sizeof(*own));
 	struct hyptrace_error err;
-	unsigned int stuck, i;
+	unsigned int stuck = 0, i;
 	const char *at;
 	int ret = 1;
 
@@ -338,7 +332,7 @@ static int add_event(const struct request *request, struct hyptrace_filter *filt
 	}
 	if (request->fits_all && event != request->events[0])
 		ret = check_same(request, filter, own, event) ?: 1;
-	else if (!can_match(filter, own, &stuck))
+	else if (!reaches_end(own->values, 0, 0, &stuck))
 		ret = request->fits_all ? fail_impossible(request, stuck) : 0;
 	if (ret <= 0) {
 		free(own);
@@ -448,6 +442,25 @@ static bool lacks_value(const struct hyptrace_filter *filter, const struct hyptr
 	return missing && missing->offset == field->offset;
 }
 
+/* Not inlined: most events have no filter, and that path is hot. */
+static __attribute__((noinline)) bool accepts(const struct hyptrace_filter *filter,
+					      const struct filter_values *own,
+					      const struct hyptrace_record *rec)
+{
+	const struct filter_value *value;
+	uint32_t next = 0;
+
+	while (next < filter->nr) {
+		value = &own->values[next];
+		if (value->field.size && holds(value, rec->data) &&
+		    !lacks_value(filter, &value->field, rec))
+			next = value->on_true;
+		else
+			next = value->on_false;
+	}
+	return next == HYPTRACE_FILTER_ACCEPT;
+}
+
 /**
  * hyptrace_filter_match - check whether an event meets a filter
  * @filter:	the filter
@@ -458,23 +471,11 @@ static bool lacks_value(const struct hyptrace_filter *filter, const struct hyptr
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const struct hyptrace_record *rec)
 {
 	const struct filter_values *own;
-	const struct filter_value *value;
-	uint32_t next = 0;
 	uint16_t id;
 
 	if (rec->size < sizeof(id))
 		return false;
 	memcpy(&id, rec->data, sizeof(id));
 	own = id < filter->nr_ids ? filter->by_id[id] : NULL;
-	if (!own || rec->size < own->size)
-		return false;
-	while (next < filter->nr) {
-		value = &own->values[next];
-		if (value->field.size && holds(value, rec->data) &&
-		    !lacks_value(filter, &value->field, rec))
-			next = filter->terms[next].on_true;
-		else
-			next = filter->terms[next].on_false;
-	}
-	return next == HYPTRACE_FILTER_ACCEPT;
+	return own && rec->size >= own->size && accepts(filter, own, rec);
 }

@@ -52,6 +52,8 @@ struct filter_value {
 	struct hyptrace_field	field;
 	uint32_t		op;	/* enum hyptrace_filter_op */
 	uint64_t		value;	/* to compare with, extended to 64 bits as the field */
+	uint32_t		on_true;	/* as in struct hyptrace_filter_term */
+	uint32_t		on_false;
 };
 
 /* What is wrong with a comparison for an event; the last is the most useful. */

@@ -560,7 +560,11 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 	const struct hyptrace_field *field = hyptrace_filter_field(event, &comparison->field);
 	enum filter_fault fault;
 
-	*value = (struct filter_value){ .op = comparison->op };
+	*value = (struct filter_value){
+		.op = comparison->op,
+		.on_true = comparison->on_true,
+		.on_false = comparison->on_false,
+	};
 	*at = comparison->field.text;
 	if (!field)
 		return FILTER_FAULT_FIELD;
