@@ -339,8 +339,12 @@ static void skip_blanks(struct parser *p)
 /* Does the line begin with the keyword? If so, its values follow. */
 static bool is_keyword(struct parser *p, const char *keyword)
 {
-	size_t len = strlen(keyword);
+	size_t len;
 
+	/* most lines are symbols, which many keywords come before */
+	if (*p->at != *keyword)
+		return false;
+	len = strlen(keyword);
 	if ((size_t)(p->end - p->at) < len || memcmp(p->at, keyword, len) ||
 	    (p->at + len < p->end && p->at[len] != ' '))
 		return false;
