@@ -207,6 +207,8 @@ bool hyptrace_file_is_perfetto(int fd);
 /*
  * A state has the events of one CPU. The CPUs take turns, in an order that does not depend on the
  * threads: flush() is called for some thousand events of a CPU, then for those of the next one.
+ * With HYPTRACE_FILE_BY_CPU there is no order of CPUs: flush() is called at the same time for
+ * several of them.
  */
 #define HYPTRACE_FILE_TURNS	4U
 

@@ -23,8 +23,8 @@ struct tep_handle;
 #define FILE_READ_SIZE		(64U << 10)
 /* Events of a batch at most */
 #define FILE_BATCH_EVENTS	256
-/* Bytes of the payload of a short record at most; a longer one has a length word */
-#define FILE_SHORT_EVENT	112
+/* A batch ends when buffers of so many bytes are emptied, which keep its payloads. */
+#define FILE_BATCH_BUFFERS	(1U << 20)
 /* Bytes of a description and of a compressed section at most */
 #define FILE_META_MAX		(4U << 20)
 #define FILE_SECTION_MAX	(24U << 20)
@@ -98,6 +98,12 @@ struct file_data {
 	uint64_t		here;	/* where the chunk is that was read last */
 };
 
+/* Memory of a source: sub-buffers that were read; those that were converted come behind them */
+struct file_buffer {
+	struct file_buffer	*next;
+	char			data[];
+};
+
 /* A CPU whose events are read */
 struct file_source {
 	/* its next event, or the one that was delivered last */
@@ -108,11 +114,10 @@ struct file_source {
 	struct hyptrace_file		*file;
 	struct hyptrace_file_cpu	*cpu;	/* what the file says about the CPU */
 	struct file_data		*data;	/* its sub-buffers */
-	char				*buf;	/* sub-buffers that were read */
-	/* a sub-buffer that was converted; NULL if that is never necessary */
-	char				*copy;
-	size_t				size;
-	size_t				len;
+	struct file_buffer		*buf;
+	bool				is_lent;	/* a batch has payloads in buf */
+	size_t				size;	/* bytes of sub-buffers that buf has room for */
+	size_t				len;	/* bytes that were read */
 	size_t				pos;	/* where the next sub-buffer starts in buf */
 	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
 	uint64_t			next;	/* which byte of data to read next */
@@ -144,9 +149,6 @@ struct hyptrace_file {
 	unsigned int			nr_primed;	/* sources whose first event is known */
 	bool				begun;	/* the sources are open and in their places */
 	bool				ended;	/* all events were delivered */
-	/* buffers have payloads of the batch: use no other sub-buffers of them */
-	bool				keep;
-	bool				emptied;	/* so the last batch has ended */
 	struct file_player		*players;	/* a tree: see file_next.c */
 	struct hyptrace_file_counts	counts;
 	uint64_t			floor;	/* @from, or the time of the last events */
@@ -155,6 +157,10 @@ struct hyptrace_file {
 	int				late;
 	struct hyptrace_error		late_err;
 	struct hyptrace_stream_event	*events;	/* the last batch, or NULL */
+	size_t				buffer_size;	/* bytes of a source's buffer */
+	struct file_buffer		*emptied;	/* have payloads of the last batch */
+	size_t				emptied_size;	/* bytes of them */
+	struct file_buffer		*spare;
 	/* the same file for its events of the host, or NULL */
 	struct hyptrace_file		*host;
 	char				*packed;	/* a compressed chunk */
@@ -270,6 +276,8 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 			   char *to, size_t room, struct hyptrace_error *err);
 
 /* file_source.c: the sub-buffers of a CPU, and their events */
+bool hyptrace_file_is_converted(const struct hyptrace_file *f);
+size_t hyptrace_file_buffer_size(const struct hyptrace_file *f, size_t room);
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);
@@ -282,6 +290,7 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 			      struct hyptrace_error *err);
 
 /* file_next.c */
+void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err);
 

@@ -21,12 +21,12 @@ static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
 		   struct hyptrace_error *err)
 {
 	const uint32_t size = src->file->meta.info.subbuf_size;
-	int64_t n = hyptrace_data_read(src->file, src->data, subbuf * size, src->buf,
+	int64_t n = hyptrace_data_read(src->file, src->data, subbuf * size, src->buf->data,
 				       src->data->compressed ? src->size : size, err);
 
 	if (n < size)
 		return n < 0 ? n : hyptrace_error_set(err, EBADMSG, "the file has become shorter");
-	memcpy(ts, src->buf, sizeof(*ts));
+	memcpy(ts, src->buf->data, sizeof(*ts));
 	*ts = hyptrace_file_swap_time(src->file, *ts);
 	return 0;
 }
@@ -207,10 +207,16 @@ bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 /* Read the chosen events from the beginning again. */
 void hyptrace_file_rewind(struct hyptrace_file *f)
 {
+	struct file_buffer *next;
 	unsigned int i;
 
 	for (i = 0; i < f->nr_sources; i++)
 		hyptrace_file_source_close(&f->sources[i]);
+	hyptrace_file_reuse(f, &f->emptied);
+	for (; f->spare; f->spare = next) {
+		next = f->spare->next;
+		free(f->spare);
+	}
 	free(f->sources);
 	free(f->players);
 	f->sources = NULL;
@@ -241,19 +247,14 @@ static bool is_read(const struct hyptrace_file *f, const struct hyptrace_file *s
 static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 {
 	const uint32_t subbuf = f->meta.info.subbuf_size;
-	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
+	const unsigned int parts = (nr ? nr : 1) * (hyptrace_file_is_converted(f) ? 2 : 1);
 	/* memory that is not used is not allocated */
 	const size_t most = f->compressed ? hyptrace_data_chunk_max(f) : FILE_READ_SIZE;
-	size_t room = FILE_BUFFERS / (nr ? nr : 1);
+	size_t room = FILE_BUFFERS_USUAL / parts;
 
-	/* a source converts a sub-buffer to memory of its own */
-	if (is_copied && nr > 1)
-		room = room > subbuf ? room - subbuf : 0;
-	if (room > FILE_BUFFERS_USUAL / (nr ? nr : 1))
-		room = FILE_BUFFERS_USUAL / (nr ? nr : 1);
 	if (room > most)
 		room = most;
-	if (room < subbuf && FILE_BUFFERS / (nr ? nr : 1) / (is_copied ? 2 : 1) >= subbuf)
+	if (room < subbuf && FILE_BUFFERS / parts >= subbuf)
 		room = subbuf;
 	return room - room % subbuf;
 }
@@ -266,24 +267,31 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 		f->options.sides & HYPTRACE_SIDE_HOST ? f->host : NULL,
 	};
 	unsigned int nr = 0, side, i;
+	size_t room[2] = {}, size;
 	int ret = 0;
 
 	for (side = 0; side < 2; side++)
 		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus; i++)
 			nr += is_read(f, sides[side], i);
+	f->buffer_size = 0;
+	for (side = 0; side < 2; side++) {
+		if (!sides[side])
+			continue;
+		room[side] = room_of(sides[side], nr);
+		if (!room[side])
+			return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
+						  nr);
+		size = hyptrace_file_buffer_size(sides[side], room[side]);
+		if (f->buffer_size < size)
+			f->buffer_size = size;
+	}
 	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
 	if (!f->sources)
 		return hyptrace_error_memory(err);
-	for (side = 0; side < 2; side++) {
-		const size_t room = sides[side] ? room_of(sides[side], nr) : 1;
-
-		if (!room)
-			return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
-						  nr);
+	for (side = 0; side < 2; side++)
 		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus && !ret; i++)
 			if (is_read(f, sides[side], i))
-				ret = hyptrace_file_source_open(sides[side], f, i, room, err);
-	}
+				ret = hyptrace_file_source_open(sides[side], f, i, room[side], err);
 	return ret;
 }
 

@@ -105,9 +105,6 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 	} while (ret > 0 && rec->ts < f->floor);
 	if (ret < 0)
 		return ret;
-	/* to find the losses at the end, the buffer is read again */
-	if (!ret && f->keep)
-		return -EAGAIN;
 	*key = FILE_KEY_NONE;
 	if (ret ? rec->ts <= f->options.to : has_loss(f, src))
 		*key = key_of(rec->ts);
@@ -280,13 +277,27 @@ static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_eve
 	if (!src || f->options.filter || f->skip)
 		return 0;
 	nr = hyptrace_decoder_run(src->dec, &src->event, limit_of_run(f), events, max);
-	if (nr)
+	if (nr) {
 		src->event.record = events[nr - 1].record;
+		src->is_lent = true;
+	}
 	f->counts.delivered += nr;
 	return nr;
 }
 
-/* As hyptrace_file_batch(), but with memory of the caller. Only the last event can be long. */
+/* Use buffers again: the batches that have payloads in them are not used any more. */
+void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied)
+{
+	struct file_buffer *buf;
+
+	while ((buf = *emptied)) {
+		*emptied = buf->next;
+		buf->next = f->spare;
+		f->spare = buf;
+	}
+}
+
+/* As hyptrace_file_batch(), but with memory of the caller */
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err)
 {
@@ -295,20 +306,19 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 	unsigned int nr = 0;
 	int ret = f->late;
 
-	f->emptied = false;
-	while (!ret && nr < max) {
+	hyptrace_file_reuse(f, &f->emptied);
+	f->emptied_size = 0;
+	while (ret >= 0 && nr < max && (!nr || f->emptied_size < FILE_BATCH_BUFFERS)) {
 		nr += fill_run(f, events + nr, max - nr);
 		if (nr == max)
 			break;
-		f->keep = nr;
 		ret = hyptrace_file_next(f, &event, late);
 		if (ret > 0) {
 			events[nr++] = *event;
-			ret = event->record.size > FILE_SHORT_EVENT ? -EAGAIN : 0;
+			f->last_source->is_lent = true;
 		}
 	}
-	f->keep = false;
-	f->late = nr && ret != -EAGAIN ? ret : 0;
+	f->late = nr && ret < 0 ? ret : 0;
 	if (nr)
 		return nr;
 	if (err)

@@ -3,7 +3,6 @@
  * Read a file with several threads. Each takes the next piece of the file, uses its events, and
  * flushes them when those of the pieces before are flushed. So the result is that of one thread.
  */
-#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,35 +20,22 @@
 /* and so are fewer events. */
 #define LAST_MIN	200000
 
-/* Events of a piece, and bytes of their payloads, at most */
+/* Events of a piece at most */
 #define PIECE_EVENTS	4096
-#define PIECE_BYTES	(640 << 10)
-/* Events to add at once, of which only the last one can be long */
-#define ADD_EVENTS	512
-static_assert(ADD_EVENTS * FILE_SHORT_EVENT <= PIECE_BYTES / 4, "a piece has room for them");
-/* Bytes of a sub-buffer, and so of a long event, at most */
-#define SUBBUF_MAX	(PIECE_BYTES / 5)
-static_assert(PIECE_EVENTS * FILE_SHORT_EVENT + SUBBUF_MAX <= PIECE_BYTES, "also of one CPU");
 
 enum mode {
 	ALONE,		/* one thread, one piece */
 	BY_CPU,		/* a piece is a CPU, and pieces have no order */
 	IN_TURNS,	/* a piece is the next events of a worker's CPU */
-	/*
-	 * A piece is events that one thread at a time merges and copies. But those of the only CPU,
-	 * if they are all of a buffer, are used where they are: the thread gives its own buffer for
-	 * the next ones.
-	 */
-	IN_BATCHES,
+	IN_BATCHES,	/* a piece is the next events, which one thread at a time merges */
 };
 
 /* A piece in memory */
-struct copies {
-	int				ret;		/* what ends it */
+struct piece {
+	int				ret;		/* as hyptrace_file_fill() */
 	struct hyptrace_error		err;
-	size_t				used;		/* bytes of @data */
+	struct file_buffer		*emptied;	/* have payloads of this piece, or of earlier ones */
 	struct hyptrace_stream_event	events[PIECE_EVENTS];
-	char				data[PIECE_BYTES + FILE_SLACK] __attribute__((aligned(8)));
 };
 
 struct worker {
@@ -59,8 +45,7 @@ struct worker {
 	struct hyptrace_formats		*formats;	/* NULL: those of the file */
 	void				*state;
 	struct hyptrace_file		*file;		/* what it reads itself */
-	struct copies			*copies;	/* or what was read for it */
-	char				*buf;		/* to exchange; or NULL */
+	struct piece			*piece;		/* or what was read for it */
 	uint64_t			number;		/* of its piece, from 0 on */
 	bool				at_end;		/* @file has no more events */
 	bool				stopped;	/* its events are not wanted any more */
@@ -70,11 +55,11 @@ struct team {
 	const struct hyptrace_file_work	*work;
 	struct hyptrace_file		*file;
 	enum mode			mode;
+	bool				ordered;	/* pieces are flushed in their order */
 	/* thread i of them has the workers i, i + nr_threads and so on */
 	unsigned int			nr_threads;
 	unsigned int			nr_workers;
 	struct worker			*workers[BY_CPU_MAX];
-	bool				one_cpu;	/* whose buffers are exchanged */
 
 	pthread_mutex_t			reading;	/* protects @file and what follows */
 	uint64_t			next;		/* number of the next piece */
@@ -98,7 +83,7 @@ static void wait_turn(struct worker *w)
 	struct team *team = w->team;
 
 	pthread_mutex_lock(&team->writing);
-	while (team->mode != BY_CPU && team->turn != w->number && !team->ret)
+	while (team->ordered && team->turn != w->number && !team->ret)
 		pthread_cond_wait(&team->changed, &team->writing);
 	w->stopped |= !!team->ret;
 	pthread_mutex_unlock(&team->writing);
@@ -177,6 +162,7 @@ static void use(struct worker *w, const struct hyptrace_stream_event *events, un
 static void read_piece(struct worker *w)
 {
 	const enum mode mode = w->team->mode;
+	const bool by_events = mode == IN_TURNS && w->team->ordered;
 	const struct hyptrace_stream_event *events;
 	struct hyptrace_error err;
 	unsigned int nr = 0;
@@ -194,85 +180,48 @@ static void read_piece(struct worker *w)
 		} else if (ret != -ENODATA) {
 			fail(w, ret, &err);
 		}
-	} while (!w->stopped && ret != -ENODATA && (mode != IN_TURNS || nr < PIECE_EVENTS));
+	} while (!w->stopped && ret != -ENODATA && (!by_events || nr < PIECE_EVENTS));
 	w->at_end = ret == -ENODATA;
 	flush(w);
 }
 
-/* Both have FILE_SLACK bytes behind: one step copies nearly each payload. */
-static inline void copy_payload(char *to, const char *from, int size)
-{
-	do {
-		memcpy(to, from, FILE_SLACK);
-		to += FILE_SLACK;
-		from += FILE_SLACK;
-		size -= FILE_SLACK;
-	} while (size > 0);
-}
-
-/* Add the next events to a piece. Return as hyptrace_file_batch(). */
-static int add_events(struct worker *w)
-{
-	struct hyptrace_file *file = w->team->file;
-	struct copies *c = w->copies;
-	const unsigned int room = PIECE_EVENTS - w->batch.nr;
-	struct hyptrace_stream_event *event = c->events + w->batch.nr;
-	int nr = hyptrace_file_fill(file, event, w->buf || room < ADD_EVENTS ? room : ADD_EVENTS,
-				    &c->err), i;
-
-	w->batch.nr += nr > 0 ? nr : 0;
-	if (w->buf && nr > 0 && file->emptied) {
-		char *used = file->sources[0].buf;
-
-		file->sources[0].buf = w->buf;
-		w->buf = used;
-		return nr;
-	}
-	for (i = 0; i < nr; i++, event++) {
-		struct hyptrace_record *rec = &event->record;
-
-		if (!rec->data)
-			continue;
-		copy_payload(c->data + c->used, rec->data, rec->size);
-		rec->data = c->data + c->used;
-		c->used += (rec->size + 7) & ~7U;
-	}
-	return nr;
-}
-
-/* Read the events of the next piece. */
+/*
+ * Read the events of the next piece. That before was flushed, and so were all before it: nobody
+ * uses the buffers any more that it has emptied.
+ */
 static void take_events(struct worker *w)
 {
 	struct team *team = w->team;
-	struct copies *c = w->copies;
+	struct hyptrace_file *file = team->file;
+	struct piece *p = w->piece;
 	struct hyptrace_file_batch *batch = &w->batch;
 
 	batch->has_times = team->has_times;
 	batch->first = team->first;
 	batch->previous = team->previous;
-	batch->nr = 0;
-	c->used = 0;
-	do {
-		c->ret = add_events(w);
-	} while (c->ret > 0 && !w->buf && batch->nr < PIECE_EVENTS && c->used <= PIECE_BYTES / 4);
+	hyptrace_file_reuse(file, &p->emptied);
+	p->ret = hyptrace_file_fill(file, p->events, PIECE_EVENTS, &p->err);
+	p->emptied = file->emptied;
+	file->emptied = NULL;
+	batch->nr = p->ret > 0 ? p->ret : 0;
 	if (batch->nr) {
 		if (!team->has_times)
-			team->first = c->events[0].record.ts;
-		team->previous = c->events[batch->nr - 1].record.ts;
+			team->first = p->events[0].record.ts;
+		team->previous = p->events[batch->nr - 1].record.ts;
 		team->has_times = true;
 	}
-	team->over = c->ret <= 0 && c->ret != -EBADMSG;
+	team->over = p->ret < 0 && p->ret != -EBADMSG;
 }
 
 static void use_events(struct worker *w)
 {
-	struct copies *c = w->copies;
+	const struct piece *p = w->piece;
 
 	if (w->batch.nr)
-		use(w, c->events, w->batch.nr);
+		use(w, p->events, w->batch.nr);
 	flush(w);
-	if (c->ret < 0 && c->ret != -ENODATA)
-		fail(w, c->ret, &c->err);
+	if (p->ret < 0 && p->ret != -ENODATA)
+		fail(w, p->ret, &p->err);
 }
 
 /* Take the next CPU. Return false if there is none. */
@@ -345,11 +294,11 @@ static void end_piece(struct worker *w)
 {
 	struct team *team = w->team;
 
+	pthread_mutex_lock(&team->writing);
 	if (team->mode == IN_TURNS && w->at_end && !w->stopped) {
 		team->work->end(w->state);
 		w->state = NULL;
 	}
-	pthread_mutex_lock(&team->writing);
 	if (w->file != team->file && (w->at_end || w->stopped))
 		hyptrace_file_part_count(team->file, w->file);
 	if (team->mode == IN_TURNS && !w->stopped)
@@ -394,8 +343,9 @@ static void worker_free(struct worker *w)
 	hyptrace_formats_free(w->formats);
 	if (w->file != team->file)
 		hyptrace_file_part_free(w->file);
-	free(w->copies);
-	free(w->buf);
+	if (w->piece)
+		hyptrace_file_reuse(team->file, &w->piece->emptied);
+	free(w->piece);
 	free(w);
 }
 
@@ -413,12 +363,12 @@ static bool prepare(struct worker *w, bool is_first)
 	if (team->mode != IN_TURNS && !begin_state(w))
 		return false;
 	if (team->mode == IN_BATCHES)
-		w->copies = malloc(sizeof(*w->copies));
+		w->piece = malloc(sizeof(*w->piece));
 	else if (team->mode != ALONE)
 		w->file = hyptrace_file_part_new(team->file);
-	if (team->one_cpu)
-		w->buf = malloc(team->file->sources[0].size + FILE_SLACK);
-	return w->file && (team->mode != IN_BATCHES || w->copies) && (!team->one_cpu || w->buf);
+	if (w->piece)
+		w->piece->emptied = NULL;
+	return w->file && (team->mode != IN_BATCHES || w->piece);
 }
 
 static struct worker *worker_new(struct team *team, unsigned int number)
@@ -466,44 +416,41 @@ static bool threads_help(const struct hyptrace_file *file)
 }
 
 /* Choose how to read the file, with how many threads. */
-static int choose(struct team *team, struct hyptrace_error *err)
+static void choose(struct team *team)
 {
 	const unsigned int flags = team->work->flags;
-	struct hyptrace_file *file = team->file;
+	const struct hyptrace_file *file = team->file;
 	const unsigned int nr_cpus = file->chosen ? file->nr_chosen : file->meta.info.nr_cpus;
-	int ret;
+	const bool by_cpu = flags & HYPTRACE_FILE_BY_CPU;
+	unsigned int max = nr_cpus < BY_CPU_MAX ? nr_cpus : BY_CPU_MAX;
 
+	team->ordered = !by_cpu;
 	team->nr_threads = 1;
 	team->nr_workers = 1;
 	if (flags & HYPTRACE_FILE_TURNS) {
 		team->mode = IN_TURNS;
-		if (nr_cpus > 1)
-			team->nr_workers = nr_cpus < TURNS_MAX ? nr_cpus : TURNS_MAX;
 		/* more threads than CPUs: one that waits for its turn does not hold up others */
+		if (!by_cpu)
+			team->nr_workers = nr_cpus < TURNS_MAX ? nr_cpus : TURNS_MAX;
 		if (threads_help(file))
-			team->nr_threads = team->nr_workers;
-		return 0;
-	}
-	/* libtraceevent prints the host's events: its state is for one thread */
-	if (file->options.sides & HYPTRACE_SIDE_HOST)
-		return 0;
-	if (flags & HYPTRACE_FILE_BY_CPU && !file->options.last) {
+			team->nr_threads = by_cpu ? count_threads(max) : team->nr_workers;
+	} else if (file->options.sides & HYPTRACE_SIDE_HOST) {
+		/* libtraceevent prints the host's events: its state is for one thread */
+		return;
+	} else if (by_cpu && !file->options.last) {
 		if (nr_cpus < 2)
-			return 0;
+			return;
 		team->mode = BY_CPU;
-		team->nr_threads = count_threads(nr_cpus < BY_CPU_MAX ? nr_cpus : BY_CPU_MAX);
-		team->nr_workers = team->nr_threads;
-		return 0;
+		team->nr_threads = count_threads(max);
+	} else if (!(flags & HYPTRACE_FILE_ALONE) && threads_help(file)) {
+		team->mode = IN_BATCHES;
+		team->ordered = true;
+		team->nr_threads = count_threads(THREADS_MAX);
 	}
-	if (flags & HYPTRACE_FILE_ALONE || !threads_help(file) ||
-	    file->meta.info.subbuf_size > SUBBUF_MAX)
-		return 0;
-	team->mode = IN_BATCHES;
-	team->nr_threads = count_threads(THREADS_MAX);
-	team->nr_workers = team->nr_threads;
-	ret = hyptrace_file_begin(file, err);
-	team->one_cpu = !ret && file->nr_sources == 1 && !file->sources[0].copy;
-	return ret;
+	if (team->nr_workers < team->nr_threads)
+		team->nr_workers = team->nr_threads;
+	if (!team->nr_workers)
+		team->nr_workers = 1;
 }
 
 /* Make the workers. The order of turns needs all of them; else fewer take longer. */
@@ -561,9 +508,7 @@ int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_wor
 
 	memcpy(&work, wanted, size < sizeof(work) ? size : sizeof(work));
 	hyptrace_file_rewind(file);
-	ret = choose(&team, err);
-	if (ret)
-		return ret;
+	choose(&team);
 	ret = make_workers(&team, err);
 	if (!ret)
 		read_all(&team);

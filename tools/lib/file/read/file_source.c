@@ -154,11 +154,44 @@ static void convert(const struct hyptrace_file *f, const char *subbuf, char *to)
 	memcpy(to + used, &lost, sizeof(lost));
 }
 
+/* Are the sub-buffers of another machine? */
+bool hyptrace_file_is_converted(const struct hyptrace_file *f)
+{
+	return f->swap || f->long_size != sizeof(uint64_t);
+}
+
+static size_t converted_size(const struct hyptrace_file *f)
+{
+	return f->meta.info.subbuf_size + sizeof(uint64_t) - f->long_size;
+}
+
+/* Return the sub-buffer at @pos as the decoder has it. */
+static char *subbuf_at(const struct file_source *src, size_t pos)
+{
+	const struct hyptrace_file *f = src->file;
+	size_t index = pos / f->meta.info.subbuf_size;
+
+	return src->buf->data + (hyptrace_file_is_converted(f) ?
+				 src->size + index * converted_size(f) : pos);
+}
+
+/* Bytes of a buffer for @room bytes of sub-buffers */
+size_t hyptrace_file_buffer_size(const struct hyptrace_file *f, size_t room)
+{
+	if (hyptrace_file_is_converted(f))
+		room += room / f->meta.info.subbuf_size * converted_size(f);
+	return room + FILE_SLACK;
+}
+
+static struct file_buffer *new_buffer(const struct hyptrace_file *reader)
+{
+	return malloc(sizeof(struct file_buffer) + reader->buffer_size);
+}
+
 /* Prepare to read a CPU. After a failure, too, hyptrace_file_source_close() is called. */
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
 {
-	const bool is_copied = f->swap || f->long_size != sizeof(uint64_t);
 	struct file_source *src = &reader->sources[reader->nr_sources++];
 
 	src->file = f;
@@ -169,19 +202,14 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *rea
 	src->event.is_host = f->is_host;
 	src->size = room;
 	src->dec = hyptrace_decoder_new();
-	src->buf = malloc(src->size + FILE_SLACK);
-	if (is_copied)
-		src->copy = malloc(f->meta.info.subbuf_size + sizeof(uint64_t) + FILE_SLACK);
-	if (!src->dec || !src->buf || (is_copied && !src->copy))
-		return hyptrace_error_memory(err);
-	return 0;
+	src->buf = new_buffer(reader);
+	return src->dec && src->buf ? 0 : hyptrace_error_memory(err);
 }
 
 void hyptrace_file_source_close(struct file_source *src)
 {
 	hyptrace_decoder_free(src->dec);
 	free(src->buf);
-	free(src->copy);
 }
 
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
@@ -224,11 +252,32 @@ int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_
 	return blame(src, at, ret, err);
 }
 
+/* A batch has payloads in the buffer: go on with another one. */
+static bool replace_buffer(struct file_source *src)
+{
+	struct hyptrace_file *reader = src->reader;
+	struct file_buffer *buf = reader->spare ?: new_buffer(reader);
+
+	if (!buf)
+		return false;
+	if (buf == reader->spare)
+		reader->spare = buf->next;
+	src->buf->next = reader->emptied;
+	reader->emptied = src->buf;
+	reader->emptied_size += reader->buffer_size;
+	src->buf = buf;
+	src->is_lent = false;
+	return true;
+}
+
 /* Read the next sub-buffers. Return 1, 0 at the end, or a negative errno. */
 static int refill(struct file_source *src, struct hyptrace_error *err)
 {
-	int64_t n = hyptrace_data_read(src->file, src->data, src->next, src->buf, src->size, err);
+	int64_t n;
 
+	if (src->is_lent && !replace_buffer(src))
+		return hyptrace_error_memory(err);
+	n = hyptrace_data_read(src->file, src->data, src->next, src->buf->data, src->size, err);
 	if (n > 0) {
 		src->next += n;
 		src->len = n;
@@ -255,7 +304,7 @@ static uint64_t time_after(const struct file_source *src)
 	uint64_t at = src->pos + f->meta.info.subbuf_size, time = 0;
 
 	if (at < src->len)
-		memcpy(&time, src->buf + at, sizeof(time));
+		memcpy(&time, src->buf->data + at, sizeof(time));
 	else if (src->data->compressed ||
 		 hyptrace_data_pread(f, src->data, &time, sizeof(time), src->next) < 8)
 		return 0;
@@ -271,7 +320,7 @@ static uint64_t find_latest(const struct file_source *src)
 	const struct hyptrace_file_info *info = &src->file->meta.info;
 	uint64_t time, after = time_after(src), latest = UINT64_MAX;
 
-	memcpy(&time, src->buf + src->pos, sizeof(time));
+	memcpy(&time, src->buf->data + src->pos, sizeof(time));
 	if (after)
 		latest = after + (after < hyptrace_file_swap_time(src->file, time) ? YEAR : MINUTE);
 	else if (info->offset)
@@ -298,31 +347,23 @@ static int load(struct file_source *src, const char *subbuf, size_t size,
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
 {
 	struct hyptrace_file *f = src->file;
-	const char *subbuf;
-	size_t size = f->meta.info.subbuf_size;
+	char *subbuf;
 	int ret;
 
 	if (src->over)
 		return 0;
-	if (src->reader->keep && (src->copy || src->pos == src->len)) {
-		src->reader->emptied = true;
-		return -EAGAIN;
-	}
 	if (src->pos == src->len) {
 		ret = refill(src, err);
 		if (ret <= 0)
 			return ret;
 	}
 	hyptrace_decoder_limit(src->dec, find_latest(src));
-	subbuf = src->buf + src->pos;
-	src->pos += size;
+	subbuf = subbuf_at(src, src->pos);
+	if (hyptrace_file_is_converted(f))
+		convert(f, src->buf->data + src->pos, subbuf);
+	src->pos += f->meta.info.subbuf_size;
 	src->nr_loaded++;
-	if (src->copy) {
-		convert(f, subbuf, src->copy);
-		subbuf = src->copy;
-		size += sizeof(uint64_t) - f->long_size;
-	}
-	ret = load(src, subbuf, size, err);
+	ret = load(src, subbuf, converted_size(f), err);
 	return ret ? hyptrace_file_source_fail(src, ret, err) : 1;
 }
 
@@ -383,7 +424,7 @@ static void describe(const struct file_source *src, struct hyptrace_file_subbuf 
 {
 	const uint32_t size = src->file->meta.info.subbuf_size;
 	uint64_t at = src->next - src->len + src->pos - size, commit;
-	const char *data = src->copy ? src->copy : src->buf + src->pos - size;
+	const char *data = subbuf_at(src, src->pos - size);
 
 	subbuf->offset = hyptrace_data_where(src->data, at, &subbuf->own_file);
 	memcpy(&subbuf->ts, data, sizeof(subbuf->ts));
