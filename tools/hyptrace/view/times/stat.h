@@ -50,14 +50,14 @@ struct stat_row {
 	uint64_t		since;
 };
 
-/* Keys below this, such as reasons, need no hash. */
-#define STAT_SMALL_KEYS	64
+/* A power of two: rows that need no look at the map */
+#define STAT_RECENT	128
 
 struct stat_rows {
 	struct stat_row	**rows;	/* in the order of their first samples; each stays where it is */
 	unsigned int	nr;
 	struct map	map;
-	struct stat_row	*small[STAT_SMALL_KEYS];
+	struct stat_row	*recent[STAT_RECENT];
 };
 
 struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key);
@@ -68,28 +68,28 @@ unsigned int stat_row_histogram(const struct stat_row *row,
 				struct time_bucket buckets[STAT_BUCKETS]);
 void stat_rows_free(struct stat_rows *rows);
 
-/* NULL if there is none */
-static inline struct stat_row *stat_rows_find(const struct stat_rows *rows, struct stat_key key)
-{
-	const struct map_entry *entry;
-
-	if (!key.minor && key.major < STAT_SMALL_KEYS)
-		return rows->small[key.major];
-	entry = map_find(&rows->map, key.major, key.minor);
-	return entry ? entry->ptr : NULL;
-}
-
-/* A new row if the key is new */
-static inline struct stat_row *stat_rows_get(struct stat_rows *rows, struct stat_key key)
-{
-	struct stat_row *row = stat_rows_find(rows, key);
-
-	return row ? row : stat_rows_add(rows, key);
-}
-
 static inline bool stat_key_is(struct stat_key a, struct stat_key b)
 {
 	return a.major == b.major && a.minor == b.minor;
+}
+
+/* NULL if there is none */
+static inline struct stat_row *stat_rows_find(const struct stat_rows *rows, struct stat_key key)
+{
+	const struct map_entry *entry = map_find(&rows->map, key.major, key.minor);
+
+	return entry ? entry->ptr : NULL;
+}
+
+/* A new row if the key is new; reasons and classes of traps have places of their own. */
+static inline struct stat_row *stat_rows_get(struct stat_rows *rows, struct stat_key key)
+{
+	struct stat_row **row = &rows->recent[(key.major ^ key.major >> 26 ^ key.minor) %
+					      STAT_RECENT];
+
+	if (__builtin_expect(!*row || !stat_key_is((*row)->key, key), 0))
+		*row = stat_rows_find(rows, key) ?: stat_rows_add(rows, key);
+	return *row;
 }
 
 /*

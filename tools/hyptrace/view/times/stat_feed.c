@@ -31,34 +31,50 @@ static inline uint64_t reason_of(const struct hyptrace_meaning *meaning,
 
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
-	if (cpu->vcpus && cpu->times.now == STAT_GUEST && ts > cpu->times.since)
+	if (cpu->times.now == STAT_GUEST && ts > cpu->times.since)
 		cpu->in_guest += ts - cpu->times.since;
 	stat_times_enter(&cpu->times, ts);
 	cpu->entered = ts;
 	cpu->reason = reason;
 }
 
-static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest)
+/* @visits: the rows are of visits of EL2 */
+static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool visits)
 {
-	struct stat_key key = { .major = cpu->by == STAT_BY_CPU ? cpu->id : cpu->reason };
 	const bool was_inside = cpu->times.now == STAT_EL2;
-	uint64_t time = ts > cpu->entered ? ts - cpu->entered : 0;
+	struct stat_key key = {};
+	uint64_t time;
 
 	stat_times_exit(&cpu->times, ts, to_guest);
-	if (!was_inside || (cpu->by != STAT_BY_REASON && cpu->by != STAT_BY_CPU))
+	if (!was_inside || !visits)
 		return;
+	key.major = cpu->by == STAT_BY_CPU ? cpu->id : cpu->reason;
+	time = ts > cpu->entered ? ts - cpu->entered : 0;
 	add_sample(cpu, key, time);
 	if (unlikely(cpu->slow))
 		stat_slow_add_kept(cpu, key, time, stat_slow_cpu(cpu));
+}
+
+/* The same of a number of 32 bits */
+static inline uint32_t word_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
+			       const struct hyptrace_record *rec)
+{
+	const struct hyptrace_place *place = &meaning->places[role];
+	uint32_t value;
+
+	if (unlikely(place->size != sizeof(value)))
+		return hyptrace_meaning_value(meaning, role, rec);
+	memcpy(&value, (const char *)rec->data + place->offset, sizeof(value));
+	return value;
 }
 
 static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 				      const struct hyptrace_record *rec)
 {
 	struct stat_key key = {
-		.major = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec) << 32 |
-			 (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_INDEX, rec),
-		.minor = (uint32_t)hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec),
+		.major = (uint64_t)word_of(meaning, HYPTRACE_ROLE_VM, rec) << 32 |
+			 word_of(meaning, HYPTRACE_ROLE_INDEX, rec),
+		.minor = word_of(meaning, HYPTRACE_ROLE_VCPU, rec),
 	};
 
 	return key;
@@ -169,6 +185,7 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 	const struct hyptrace_model *const model = cpu->model;
 	const struct hyptrace_stream_event *const begin = event;
 	const enum hyptrace_kind kind_of_rows = stat_by[cpu->by].kind;
+	const bool visits = cpu->by == STAT_BY_REASON || cpu->by == STAT_BY_CPU;
 	const unsigned int id = cpu->id;
 	unsigned int gone = 0;
 	uint32_t seen = 0;
@@ -184,18 +201,23 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 				continue;
 		}
 		meaning = hyptrace_model_meaning(model, rec);
-		seen |= HYPTRACE_KIND_BIT(meaning->kind);
 		/* the event that says most of a visit of EL2 is the last one before hyp_exit */
-		if (has_slow && (cpu->by == STAT_BY_REASON || cpu->by == STAT_BY_CPU) &&
-		    meaning->kind != HYPTRACE_KIND_EXIT &&
+		if (has_slow && visits && meaning->kind != HYPTRACE_KIND_EXIT &&
 		    meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
 			stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
 		/* most events are these two */
-		if (meaning->kind == HYPTRACE_KIND_ENTER)
+		if (meaning->kind == HYPTRACE_KIND_ENTER) {
+			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER);
 			enter(cpu, rec->ts, reason_of(meaning, rec));
-		else if (meaning->kind == HYPTRACE_KIND_EXIT)
-			leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest);
-		else if (meaning->kind == kind_of_rows)
+			continue;
+		}
+		if (meaning->kind == HYPTRACE_KIND_EXIT) {
+			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT);
+			leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest, visits);
+			continue;
+		}
+		seen |= HYPTRACE_KIND_BIT(meaning->kind);
+		if (meaning->kind == kind_of_rows)
 			add_row(cpu, meaning, rec);
 		else if (meaning->kind == HYPTRACE_KIND_GUEST_ENTER && cpu->vcpus)
 			enter_guest(cpu, meaning, rec);

@@ -16,10 +16,7 @@ struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key)
 	row->key = key;
 	row->index = rows->nr;
 	rows->rows[rows->nr++] = row;
-	if (!key.minor && key.major < STAT_SMALL_KEYS)
-		rows->small[key.major] = row;
-	else
-		map_add(&rows->map, key.major, key.minor)->ptr = row;
+	map_add(&rows->map, key.major, key.minor)->ptr = row;
 	return row;
 }
 
