@@ -19,14 +19,24 @@ static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_
 }
 
 /* As hyptrace_meaning_value(), whose branches cost more than the rest: EL2 has a byte there. */
-static inline uint64_t reason_of(const struct hyptrace_meaning *meaning,
-				 const struct hyptrace_record *rec)
+static inline uint64_t byte_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
+			       const struct hyptrace_record *rec)
 {
-	const struct hyptrace_place *place = &meaning->places[HYPTRACE_ROLE_REASON];
+	const struct hyptrace_place *place = &meaning->places[role];
 
-	if (__builtin_expect(place->size == sizeof(uint8_t), 1))
-		return ((const uint8_t *)rec->data)[place->offset];
-	return hyptrace_meaning_value(meaning, HYPTRACE_ROLE_REASON, rec);
+	if (unlikely(place->size != sizeof(uint8_t)))
+		return hyptrace_meaning_value(meaning, role, rec);
+	return ((const uint8_t *)rec->data)[place->offset];
+}
+
+/* As hyptrace_meaning_key(), where most exits are traps */
+static inline uint64_t exit_key(const struct hyptrace_meaning *meaning,
+				const struct hyptrace_record *rec)
+{
+	if (unlikely(meaning->named_by != HYPTRACE_ROLES_MAX ||
+		     byte_of(meaning, HYPTRACE_ROLE_CODE, rec) != meaning->trap))
+		return hyptrace_meaning_key(meaning, rec);
+	return HYPTRACE_KEY_TRAP | (uint32_t)byte_of(meaning, HYPTRACE_ROLE_CLASS, rec);
 }
 
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
@@ -81,7 +91,7 @@ static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 }
 
 /* A vCPU enters its guest: the time since its last exit is that of the exit. */
-static void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
+static inline void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 			const struct hyptrace_record *rec)
 {
 	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
@@ -94,11 +104,11 @@ static void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *mea
 	vcpu->exit = NULL;
 }
 
-static void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
+static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
 		       const struct hyptrace_record *rec)
 {
 	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec)), *row;
-	struct stat_key key = { .major = hyptrace_meaning_key(meaning, rec) };
+	struct stat_key key = { .major = exit_key(meaning, rec) };
 
 	if (unlikely(cpu->slow))
 		stat_slow_keep(cpu, vcpu->key, rec);
@@ -118,9 +128,6 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning
 	uint64_t duration;
 
 	switch (cpu->by) {
-	case STAT_BY_EXIT:
-		exit_guest(cpu, meaning, rec);
-		return;
 	case STAT_BY_MEMORY:
 		key.major = hyptrace_meaning_key(meaning, rec);
 		stat_rows_get(&cpu->rows, key)->samples++;
@@ -208,19 +215,21 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		/* most events are these two */
 		if (meaning->kind == HYPTRACE_KIND_ENTER) {
 			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER);
-			enter(cpu, rec->ts, reason_of(meaning, rec));
+			enter(cpu, rec->ts, byte_of(meaning, HYPTRACE_ROLE_REASON, rec));
 			continue;
 		}
 		if (meaning->kind == HYPTRACE_KIND_EXIT) {
 			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT);
-			leave(cpu, rec->ts, reason_of(meaning, rec) == meaning->into_guest, visits);
+			leave(cpu, rec->ts, byte_of(meaning, HYPTRACE_ROLE_REASON, rec) == meaning->into_guest, visits);
 			continue;
 		}
 		seen |= HYPTRACE_KIND_BIT(meaning->kind);
-		if (meaning->kind == kind_of_rows)
-			add_row(cpu, meaning, rec);
-		else if (meaning->kind == HYPTRACE_KIND_GUEST_ENTER && cpu->vcpus)
+		if (cpu->vcpus && meaning->kind == HYPTRACE_KIND_GUEST_ENTER)
 			enter_guest(cpu, meaning, rec);
+		else if (meaning->kind == kind_of_rows && cpu->vcpus)
+			exit_guest(cpu, meaning, rec);
+		else if (meaning->kind == kind_of_rows)
+			add_row(cpu, meaning, rec);
 	}
 	cpu->seen |= seen;
 	count(cpu, begin, event, gone);
