@@ -41,8 +41,6 @@ static inline uint64_t exit_key(const struct hyptrace_meaning *meaning,
 
 static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
 {
-	if (cpu->times.now == STAT_GUEST && ts > cpu->times.since)
-		cpu->in_guest += ts - cpu->times.since;
 	stat_times_enter(&cpu->times, ts);
 	cpu->entered = ts;
 	cpu->reason = reason;
@@ -56,7 +54,7 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool 
 	uint64_t time;
 
 	stat_times_exit(&cpu->times, ts, to_guest);
-	if (!was_inside || !visits)
+	if (!visits || !was_inside)
 		return;
 	key.major = cpu->by == STAT_BY_CPU ? cpu->id : cpu->reason;
 	time = ts > cpu->entered ? ts - cpu->entered : 0;
@@ -114,9 +112,9 @@ static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meanin
 		stat_slow_keep(cpu, vcpu->key, rec);
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
-	row->guest += cpu->in_guest;
+	row->guest += cpu->times.ns[STAT_GUEST] - cpu->guest_before;
 	row->run += hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-	cpu->in_guest = 0;
+	cpu->guest_before = cpu->times.ns[STAT_GUEST];
 	vcpu->exit = row;
 	vcpu->since = rec->ts;
 }
@@ -157,7 +155,7 @@ static __attribute__((noinline)) void lose(struct stat_cpu *cpu, uint64_t lost)
 		cpu->lost_more = true;
 	else
 		cpu->lost += lost;
-	cpu->in_guest = 0;
+	cpu->guest_before = cpu->times.ns[STAT_GUEST];
 	stat_times_lose(&cpu->times);
 	/* any vCPU may have entered its guest here */
 	for (i = 0; cpu->vcpus && i < cpu->vcpus->nr; i++)
@@ -226,7 +224,7 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		seen |= HYPTRACE_KIND_BIT(meaning->kind);
 		if (cpu->vcpus && meaning->kind == HYPTRACE_KIND_GUEST_ENTER)
 			enter_guest(cpu, meaning, rec);
-		else if (meaning->kind == kind_of_rows && cpu->vcpus)
+		else if (cpu->vcpus && meaning->kind == kind_of_rows)
 			exit_guest(cpu, meaning, rec);
 		else if (meaning->kind == kind_of_rows)
 			add_row(cpu, meaning, rec);
@@ -316,8 +314,10 @@ void stat_cut(struct stat *stat, uint64_t at)
 	for (i = 0; i < stat->nr_cpus; i++) {
 		struct stat_cpu *cpu = stat->cpus[i];
 
+		/* what was before the cut belongs to the next exit, too: this number wraps around */
+		cpu->guest_before -= cpu->times.ns[STAT_GUEST];
 		if (cpu->times.now == STAT_GUEST && at > cpu->times.since)
-			cpu->in_guest += at - cpu->times.since;
+			cpu->guest_before -= at - cpu->times.since;
 		stat_times_cut(&cpu->times, at);
 		stat_rows_free(&cpu->rows);
 		cpu->events = 0;
