@@ -12,8 +12,6 @@
 
 /* Bytes of a number at most */
 #define PROTOBUF_VARINT_MAX	10
-/* Bytes of a tag at most; those of field numbers up to 15 have one, up to 2047 two */
-#define PROTOBUF_TAG_MAX	5
 
 enum protobuf_wire {
 	PROTOBUF_VARINT = 0,

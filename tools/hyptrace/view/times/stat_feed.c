@@ -18,32 +18,20 @@ static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_
 	loglin_add(&row->times, time);
 }
 
-/* As hyptrace_meaning_value(), whose branches cost more than the rest: EL2 has a byte there. */
-static inline uint64_t byte_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
-			       const struct hyptrace_record *rec)
+/* As hyptrace_meaning_value(), whose branches cost more than the rest: EL2 has @size bytes. */
+static inline uint64_t value_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
+				const struct hyptrace_record *rec, size_t size)
 {
 	const struct hyptrace_place *place = &meaning->places[role];
+	const uint8_t *at = (const uint8_t *)rec->data + place->offset;
+	uint32_t value;
 
-	if (unlikely(place->size != sizeof(uint8_t)))
+	if (unlikely(place->size != size))
 		return hyptrace_meaning_value(meaning, role, rec);
-	return ((const uint8_t *)rec->data)[place->offset];
-}
-
-/* As hyptrace_meaning_key(), where most exits are traps */
-static inline uint64_t exit_key(const struct hyptrace_meaning *meaning,
-				const struct hyptrace_record *rec)
-{
-	if (unlikely(meaning->named_by != HYPTRACE_ROLES_MAX ||
-		     byte_of(meaning, HYPTRACE_ROLE_CODE, rec) != meaning->trap))
-		return hyptrace_meaning_key(meaning, rec);
-	return HYPTRACE_KEY_TRAP | (uint32_t)byte_of(meaning, HYPTRACE_ROLE_CLASS, rec);
-}
-
-static inline void enter(struct stat_cpu *cpu, uint64_t ts, uint64_t reason)
-{
-	stat_times_enter(&cpu->times, ts);
-	cpu->entered = ts;
-	cpu->reason = reason;
+	if (size == 1)
+		return *at;
+	memcpy(&value, at, sizeof(value));
+	return value;
 }
 
 /* @visits: the rows are of visits of EL2 */
@@ -63,26 +51,13 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool 
 		stat_slow_add_kept(cpu, key, time, stat_slow_cpu(cpu));
 }
 
-/* The same of a number of 32 bits */
-static inline uint32_t word_of(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
-			       const struct hyptrace_record *rec)
-{
-	const struct hyptrace_place *place = &meaning->places[role];
-	uint32_t value;
-
-	if (unlikely(place->size != sizeof(value)))
-		return hyptrace_meaning_value(meaning, role, rec);
-	memcpy(&value, (const char *)rec->data + place->offset, sizeof(value));
-	return value;
-}
-
 static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 				      const struct hyptrace_record *rec)
 {
 	struct stat_key key = {
-		.major = (uint64_t)word_of(meaning, HYPTRACE_ROLE_VM, rec) << 32 |
-			 word_of(meaning, HYPTRACE_ROLE_INDEX, rec),
-		.minor = word_of(meaning, HYPTRACE_ROLE_VCPU, rec),
+		.major = value_of(meaning, HYPTRACE_ROLE_VM, rec, 4) << 32 |
+			 (uint32_t)value_of(meaning, HYPTRACE_ROLE_INDEX, rec, 4),
+		.minor = (uint32_t)value_of(meaning, HYPTRACE_ROLE_VCPU, rec, 4),
 	};
 
 	return key;
@@ -90,7 +65,7 @@ static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 
 /* A vCPU enters its guest: the time since its last exit is that of the exit. */
 static inline void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-			const struct hyptrace_record *rec)
+			       const struct hyptrace_record *rec)
 {
 	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
 
@@ -103,11 +78,18 @@ static inline void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meani
 }
 
 static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-		       const struct hyptrace_record *rec)
+			      const struct hyptrace_record *rec)
 {
 	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec)), *row;
-	struct stat_key key = { .major = exit_key(meaning, rec) };
+	struct stat_key key = {};
 
+	/* as hyptrace_meaning_key(): most exits are traps */
+	if (meaning->named_by == HYPTRACE_ROLES_MAX &&
+	    value_of(meaning, HYPTRACE_ROLE_CODE, rec, 1) == meaning->trap)
+		key.major = HYPTRACE_KEY_TRAP |
+			    (uint32_t)value_of(meaning, HYPTRACE_ROLE_CLASS, rec, 1);
+	else
+		key.major = hyptrace_meaning_key(meaning, rec);
 	if (unlikely(cpu->slow))
 		stat_slow_keep(cpu, vcpu->key, rec);
 	row = stat_rows_get(&cpu->rows, key);
@@ -198,6 +180,7 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 	for (; event < end && event->cpu == id; event++) {
 		const struct hyptrace_record *rec = &event->record;
 		const struct hyptrace_meaning *meaning;
+		uint64_t reason;
 
 		if (unlikely(rec->lost)) {
 			lose(cpu, rec->lost);
@@ -213,18 +196,21 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		/* most events are these two */
 		if (meaning->kind == HYPTRACE_KIND_ENTER) {
 			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER);
-			enter(cpu, rec->ts, byte_of(meaning, HYPTRACE_ROLE_REASON, rec));
+			stat_times_enter(&cpu->times, rec->ts);
+			cpu->entered = rec->ts;
+			cpu->reason = value_of(meaning, HYPTRACE_ROLE_REASON, rec, 1);
 			continue;
 		}
 		if (meaning->kind == HYPTRACE_KIND_EXIT) {
 			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT);
-			leave(cpu, rec->ts, byte_of(meaning, HYPTRACE_ROLE_REASON, rec) == meaning->into_guest, visits);
+			reason = value_of(meaning, HYPTRACE_ROLE_REASON, rec, 1);
+			leave(cpu, rec->ts, reason == meaning->into_guest, visits);
 			continue;
 		}
 		seen |= HYPTRACE_KIND_BIT(meaning->kind);
 		if (cpu->vcpus && meaning->kind == HYPTRACE_KIND_GUEST_ENTER)
 			enter_guest(cpu, meaning, rec);
-		else if (cpu->vcpus && meaning->kind == kind_of_rows)
+		else if (meaning->kind == kind_of_rows && cpu->vcpus)
 			exit_guest(cpu, meaning, rec);
 		else if (meaning->kind == kind_of_rows)
 			add_row(cpu, meaning, rec);
@@ -239,14 +225,11 @@ void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, un
 	const struct hyptrace_stream_event *const end = events + nr;
 
 	while (events < end) {
-		struct stat_cpu *cpu = stat_find_cpu(stat, events->cpu);
+		struct stat_cpu *cpu = stat_find_cpu(stat, events->cpu) ?:
+				       stat_add_cpu(stat, events->cpu);
 
-		if (!cpu)
-			cpu = stat_add_cpu(stat, events->cpu);
-		if (cpu->slow)
-			events = feed_cpu(cpu, events, end, true);
-		else
-			events = feed_cpu(cpu, events, end, false);
+		events = cpu->slow ? feed_cpu(cpu, events, end, true) :
+				     feed_cpu(cpu, events, end, false);
 	}
 }
 
@@ -314,7 +297,7 @@ void stat_cut(struct stat *stat, uint64_t at)
 	for (i = 0; i < stat->nr_cpus; i++) {
 		struct stat_cpu *cpu = stat->cpus[i];
 
-		/* what was before the cut belongs to the next exit, too: this number wraps around */
+		/* what was before the cut belongs to the next exit, too: the number wraps around */
 		cpu->guest_before -= cpu->times.ns[STAT_GUEST];
 		if (cpu->times.now == STAT_GUEST && at > cpu->times.since)
 			cpu->guest_before -= at - cpu->times.since;
@@ -341,10 +324,7 @@ void stat_free(struct stat *stat)
 		free(stat->cpus[i]);
 	}
 	free(stat->cpus);
-	stat->cpus = NULL;
-	stat->nr_cpus = 0;
 	stat_rows_free(&stat->vcpus);
 	map_free(&stat->by_id);
 	hyptrace_model_free(stat->model);
-	stat->model = NULL;
 }

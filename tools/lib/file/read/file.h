@@ -281,6 +281,7 @@ size_t hyptrace_file_buffer_size(const struct hyptrace_file *f, size_t room);
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_source_close(struct file_source *src);
+void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err);
@@ -290,7 +291,6 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 			      struct hyptrace_error *err);
 
 /* file_next.c */
-void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err);
 

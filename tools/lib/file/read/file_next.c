@@ -285,18 +285,6 @@ static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_eve
 	return nr;
 }
 
-/* Use buffers again: the batches that have payloads in them are not used any more. */
-void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied)
-{
-	struct file_buffer *buf;
-
-	while ((buf = *emptied)) {
-		*emptied = buf->next;
-		buf->next = f->spare;
-		f->spare = buf;
-	}
-}
-
 /* As hyptrace_file_batch(), but with memory of the caller */
 int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *events,
 		       unsigned int max, struct hyptrace_error *err)

@@ -34,7 +34,7 @@ enum mode {
 struct piece {
 	int				ret;		/* as hyptrace_file_fill() */
 	struct hyptrace_error		err;
-	struct file_buffer		*emptied;	/* have payloads of this piece, or of earlier ones */
+	struct file_buffer		*emptied;	/* have payloads of pieces up to this */
 	struct hyptrace_stream_event	events[PIECE_EVENTS];
 };
 

@@ -252,6 +252,18 @@ int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_
 	return blame(src, at, ret, err);
 }
 
+/* Use buffers again: the batches that have payloads in them are not used any more. */
+void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied)
+{
+	struct file_buffer *buf;
+
+	while ((buf = *emptied)) {
+		*emptied = buf->next;
+		buf->next = f->spare;
+		f->spare = buf;
+	}
+}
+
 /* A batch has payloads in the buffer: go on with another one. */
 static bool replace_buffer(struct file_source *src)
 {
