@@ -182,9 +182,8 @@ static int choose_events(struct choice *choice, const char *verb,
 {
 	struct event_choice found = {};
 	unsigned int i;
-	int code;
+	int code = cmd_choose_events(verb, events, nr, &choice->words, &found);
 
-	code = cmd_choose_events(verb, events, nr, &choice->words, &found);
 	if (!code)
 		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
 	for (i = 0; i < found.nr && !code; i++)
@@ -214,9 +213,8 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 		unsigned int nr, const struct hyptrace_formats *formats)
 {
 	struct hyptrace_event **chosen;
-	int code;
+	int code = choice->words.nr ? choose_events(choice, verb, events, nr) : EXIT_DONE;
 
-	code = choice->words.nr ? choose_events(choice, verb, events, nr) : EXIT_DONE;
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);
@@ -272,9 +270,8 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 	struct event_choice choice = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
-	int code;
+	int code = cmd_get_events(ctx, &remote, &events, &nr_events);
 
-	code = cmd_get_events(ctx, &remote, &events, &nr_events);
 	if (code)
 		return code;
 	countable = xcalloc(nr_events + 1, sizeof(*countable));

@@ -65,9 +65,8 @@ static int wait_until(struct loop *l, uint64_t until)
 		[CHILD] = { .fd = l->child && !ended ? l->child->pidfd : -1, .events = POLLIN },
 		[INPUT] = { .fd = ended ? -1 : l->input_fd, .events = POLLIN },
 	};
-	int ret;
+	int ret = poll(fds, NR_FDS, until ? msec_until(until, clock_now(CLOCK_MONOTONIC)) : 0);
 
-	ret = poll(fds, NR_FDS, until ? msec_until(until, clock_now(CLOCK_MONOTONIC)) : 0);
 	if (ret < 0 && errno != EINTR)
 		return cmd_fail("cannot wait: %s", strerror(errno));
 	if (ret <= 0)

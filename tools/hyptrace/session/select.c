@@ -85,9 +85,8 @@ static bool read_refusal(const char *module, char *text, size_t size)
 	char record[RECORD_MAX + 1], *message;
 	bool found = false;
 	ssize_t len;
-	int fd;
+	int fd = open(KERNEL_LOG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	fd = open(KERNEL_LOG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	/* each read gets one record; EPIPE means that older ones were overwritten */

@@ -122,9 +122,8 @@ static int set_events(struct context *ctx, const struct request *request)
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
 	unsigned int nr;
-	int code;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
-	code = cmd_get_events(ctx, &remote, &events, &nr);
 	if (code)
 		return code;
 	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:

@@ -263,9 +263,8 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 {
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
-	int code;
+	int code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 
-	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 	if (code)
 		return code;
 

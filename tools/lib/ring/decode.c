@@ -231,32 +231,34 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 	struct hyptrace_stream_event *event = events, *const last = events + max;
 	const unsigned int cpu = like->cpu;
 	const bool is_host = like->is_host;
-	uint64_t ts = dec->ts, next_ts;
+	uint64_t ts = dec->ts;
 
 	if (dec->lost)
 		return 0;
 	/* all sizes are multiples of a word */
 	for (; event < last && at < end; event++) {
-		const char *data = at + WORD, *next;
+		const char *data = at + WORD;
 		uint32_t head, type;
 
 		memcpy(&head, at, sizeof(head));
 		type = hyptrace_record_type_len(head);
-		next = data + type * WORD;
-		next_ts = ts + hyptrace_record_delta(head);
-		if (!is_short(type) || next > end || next_ts >= limit)
+		at = data + type * WORD;
+		ts += hyptrace_record_delta(head);
+		if (!is_short(type) || at > end || ts >= limit)
 			break;
-		event->record.ts = next_ts;
+		event->record.ts = ts;
 		event->record.lost = 0;
 		event->record.data = data;
-		event->record.size = next - data;
+		event->record.size = at - data;
 		event->cpu = cpu;
 		event->is_host = is_host;
-		ts = next_ts;
-		at = next;
 	}
-	dec->next = at - dec->data;
-	dec->ts = ts;
+	/* the last one has the place: to keep it beside costs more */
+	if (event > events) {
+		at = event[-1].record.data;
+		dec->next = at - dec->data + event[-1].record.size;
+		dec->ts = event[-1].record.ts;
+	}
 	return event - events;
 }
 

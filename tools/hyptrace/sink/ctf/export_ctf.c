@@ -120,9 +120,8 @@ static int write_meta(struct export *x)
 	struct out out;
 	size_t len;
 	char *text;
-	int code;
+	int code = export_open(x, name, &out);
 
-	code = export_open(x, name, &out);
 	if (code)
 		return code;
 	text = ctf_meta_text(x, ctf->events, ctf->unknown, &len);

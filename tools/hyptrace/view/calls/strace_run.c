@@ -79,9 +79,8 @@ static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace
 	const struct hyptrace_event *event = event_of(s, kind);
 	const char *condition = s->session.choice.filter;
 	struct hyptrace_filter *filter;
-	char *choice;
+	char *choice = strace_choice_filter(&s->choice, kind);
 
-	choice = strace_choice_filter(&s->choice, kind);
 	filter = parse_both(event, choice, condition);
 	/* together they may have too many comparisons, or the event has not all of the fields */
 	if (!filter)

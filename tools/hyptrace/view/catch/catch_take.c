@@ -35,9 +35,8 @@ static int find_event(struct catcher *c)
 	struct event_choice choice = {};
 	struct hyptrace_error err;
 	size_t at;
-	int code;
+	int code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
 
-	code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
 	if (!code && !strcmp(choice.names[0], c->name))
 		c->event = choice.events[0];
 	event_choice_free(&choice);

@@ -97,9 +97,8 @@ int record_open_rings(struct record *r)
 	const struct session *s = &r->session;
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
-	int code;
+	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
-	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
 	r->rings = xcalloc(nr + 1, sizeof(*r->rings));

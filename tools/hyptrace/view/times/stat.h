@@ -207,6 +207,7 @@ struct stat_cpu {
 	enum stat_by			by;
 	const struct hyptrace_model	*model;
 	struct stat_rows		*vcpus;	/* of all CPUs; NULL if their exits do not matter */
+	struct stat_row			*vcpu;	/* that ran last, or NULL */
 	struct stat_times		times;
 	uint64_t			guest_before;	/* time in guests at the last guest_exit */
 	uint64_t			entered;	/* if it is at EL2: since when, and why */

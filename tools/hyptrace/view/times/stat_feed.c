@@ -63,24 +63,35 @@ static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 	return key;
 }
 
+static inline struct stat_row *find_vcpu(struct stat_cpu *cpu,
+					 const struct hyptrace_meaning *meaning,
+					 const struct hyptrace_record *rec)
+{
+	struct stat_key key = vcpu_of(meaning, rec);
+
+	if (unlikely(!cpu->vcpu || !stat_key_is(cpu->vcpu->key, key)))
+		cpu->vcpu = stat_rows_get(cpu->vcpus, key);
+	return cpu->vcpu;
+}
+
 /* A vCPU enters its guest: the time since its last exit is that of the exit. */
 static inline void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-			       const struct hyptrace_record *rec)
+			       const struct hyptrace_record *rec, bool has_slow)
 {
-	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec));
+	struct stat_row *vcpu = find_vcpu(cpu, meaning, rec);
 
 	if (vcpu->exit && rec->ts >= vcpu->since) {
 		loglin_add(&vcpu->exit->times, rec->ts - vcpu->since);
-		if (unlikely(cpu->slow))
+		if (has_slow)
 			stat_slow_add_kept(cpu, vcpu->exit->key, rec->ts - vcpu->since, vcpu->key);
 	}
 	vcpu->exit = NULL;
 }
 
 static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning,
-			      const struct hyptrace_record *rec)
+			      const struct hyptrace_record *rec, bool has_slow)
 {
-	struct stat_row *vcpu = stat_rows_get(cpu->vcpus, vcpu_of(meaning, rec)), *row;
+	struct stat_row *vcpu = find_vcpu(cpu, meaning, rec), *row;
 	struct stat_key key = {};
 
 	/* as hyptrace_meaning_key(): most exits are traps */
@@ -90,7 +101,7 @@ static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meanin
 			    (uint32_t)value_of(meaning, HYPTRACE_ROLE_CLASS, rec, 1);
 	else
 		key.major = hyptrace_meaning_key(meaning, rec);
-	if (unlikely(cpu->slow))
+	if (has_slow)
 		stat_slow_keep(cpu, vcpu->key, rec);
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
@@ -209,9 +220,9 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		}
 		seen |= HYPTRACE_KIND_BIT(meaning->kind);
 		if (cpu->vcpus && meaning->kind == HYPTRACE_KIND_GUEST_ENTER)
-			enter_guest(cpu, meaning, rec);
+			enter_guest(cpu, meaning, rec, has_slow);
 		else if (meaning->kind == kind_of_rows && cpu->vcpus)
-			exit_guest(cpu, meaning, rec);
+			exit_guest(cpu, meaning, rec, has_slow);
 		else if (meaning->kind == kind_of_rows)
 			add_row(cpu, meaning, rec);
 	}

@@ -169,9 +169,8 @@ static int add_online(struct stat *stat, bool in_host)
 {
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
-	int code;
+	int code = cmd_get_cpus(stat->session.ctx, stat->session.name, &cpus, &nr);
 
-	code = cmd_get_cpus(stat->session.ctx, stat->session.name, &cpus, &nr);
 	if (code)
 		return code;
 	for (i = 0; i < nr; i++)
