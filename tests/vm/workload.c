@@ -191,14 +191,16 @@ static uint64_t get_reg(int vcpu, uint64_t id)
 /* Say what a guest does that has made no store for long. */
 static void __attribute__((noreturn)) die_of_hang(const struct guest *guest, unsigned long ioctls)
 {
-	uint64_t pc = get_reg(guest->vcpu, CORE_REG(regs.pc));
-	uint64_t calls = get_reg(guest->vcpu, CORE_REG(regs.regs[20]));
-	uint64_t answered = get_reg(guest->vcpu, CORE_REG(regs.regs[21]));
+	uint64_t pc, calls, answered;
 
+	/* the registers of a protected guest are refused */
+	fprintf(stderr, "workload: no store for %u s: %lu KVM_RUN\n", PERIOD_S, ioctls);
+	pc = get_reg(guest->vcpu, CORE_REG(regs.pc));
+	calls = get_reg(guest->vcpu, CORE_REG(regs.regs[20]));
+	answered = get_reg(guest->vcpu, CORE_REG(regs.regs[21]));
 	errno = 0;
-	die("no store for %u s: %lu KVM_RUN, pc=%#llx, %lld PSCI calls to make, %llu answered",
-	    PERIOD_S, ioctls, (unsigned long long)pc, (long long)calls,
-	    (unsigned long long)answered);
+	die("pc=%#llx, %lld PSCI calls to make, %llu answered", (unsigned long long)pc,
+	    (long long)calls, (unsigned long long)answered);
 }
 
 /* Run to the next store to the device. Return the value: the PSCI calls that were answered. */

@@ -200,15 +200,19 @@ bool hyptrace_file_is_perfetto(int fd);
 
 /* file_run.c: read a file with several threads */
 
-/* Each CPU's events are in order, but not those of several CPUs; of one side. No flush(). */
+/*
+ * Each CPU's events are in order, but not those of several CPUs; of one side. No flush(), unless
+ * with HYPTRACE_FILE_TURNS.
+ */
 #define HYPTRACE_FILE_BY_CPU	1U
 /* Only the caller's thread reads. */
 #define HYPTRACE_FILE_ALONE	2U
 /*
  * A state has the events of one CPU. The CPUs take turns, in an order that does not depend on the
  * threads: flush() is called for some thousand events of a CPU, then for those of the next one.
- * With HYPTRACE_FILE_BY_CPU there is no order of CPUs: flush() is called at the same time for
- * several of them.
+ * With HYPTRACE_FILE_BY_CPU, CPUs have no order: threads call flush() at the same time, each for
+ * its own state. Events are those of the remote; the last ones that are chosen are those of each
+ * CPU.
  */
 #define HYPTRACE_FILE_TURNS	4U
 
@@ -237,14 +241,16 @@ struct hyptrace_file_batch {
  * @batch:	uses the next events, which are valid during the call. The threads call it at the
  *		same time, each for its own state. Returns 0, or another number to end reading.
  * @flush:	all that the state has used since its last flush() is the next in the order of the
- *		file: write it. Only one thread at a time calls it. Returns as @batch. May be NULL.
+ *		file: write it. If there is an order, only one thread at a time calls it. Returns
+ *		as @batch. May be NULL.
  * @damage:	something is damaged, after what was flushed; reading continues. Only one thread at
  *		a time calls it.
  * @end:	frees the state of a thread; may be NULL
  *
  * The caller's thread calls all @begin and @end. But with HYPTRACE_FILE_TURNS, which needs them and
- * @flush, any thread calls them: @begin before the first event of a CPU, and @end after the last
- * one, as @flush in turn.
+ * @flush, any thread calls them, one at a time: @begin before the first event of a CPU, and @end
+ * after the last one, in turn if there is an order. @begin, @damage and @end must not call
+ * hyptrace_file_wait().
  */
 struct hyptrace_file_work {
 	unsigned int	flags;

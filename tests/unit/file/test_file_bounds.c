@@ -98,7 +98,9 @@ static void test_parts_of_chunks(void **state)
 	image_free(&image);
 }
 
-static struct hyptrace_file_writer *begin_cpus(unsigned int nr, unsigned int flags)
+/* A writer for CPUs with numbers from @first on */
+static struct hyptrace_file_writer *begin_cpus_from(unsigned int first, unsigned int nr,
+						    unsigned int flags)
 {
 	struct hyptrace_file_meta meta = { .info.subbuf_size = SUBBUF };
 	struct hyptrace_file_writer *w;
@@ -107,7 +109,7 @@ static struct hyptrace_file_writer *begin_cpus(unsigned int nr, unsigned int fla
 	meta.info.cpus = calloc(nr + 1, sizeof(*meta.info.cpus));
 	for (i = 0; i < nr; i++) {
 		meta.info.cpus[i] = calloc(1, sizeof(**meta.info.cpus));
-		meta.info.cpus[i]->id = i;
+		meta.info.cpus[i]->id = first + i;
 	}
 	meta.info.nr_cpus = nr;
 	meta.info.events = calloc(1, sizeof(*meta.info.events));
@@ -115,6 +117,11 @@ static struct hyptrace_file_writer *begin_cpus(unsigned int nr, unsigned int fla
 	if (!w)
 		fail_msg("%s", err.text);
 	return w;
+}
+
+static struct hyptrace_file_writer *begin_cpus(unsigned int nr, unsigned int flags)
+{
+	return begin_cpus_from(0, nr, flags);
 }
 
 /* Write sub-buffers with an event each. */
@@ -159,6 +166,19 @@ static void test_many_cpus(void **state)
 	unlink(path);
 }
 
+/* A program may have an array of all CPUs up to the highest number. */
+static void test_high_cpu(void **state)
+{
+	struct hyptrace_file_writer *w;
+
+	(void)state;
+	w = begin_cpus_from(UINT32_MAX, 1, 0);
+	assert_int_equal(hyptrace_file_finish(w, &err), 0);
+	assert_null(hyptrace_file_open(path, &err));
+	assert_non_null(strstr(err.text, "a number is too large"));
+	unlink(path);
+}
+
 /* The thread that compresses must not make a part that was removed. */
 static void test_abandon(void **state)
 {
@@ -181,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandon), cmocka_unit_test(test_many_cpus),
+		cmocka_unit_test(test_high_cpu),
 		cmocka_unit_test(test_work_is_linear), cmocka_unit_test(test_parts_of_chunks),
 	};
 

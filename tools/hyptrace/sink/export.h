@@ -54,8 +54,9 @@ struct export_part {
  * A format. begin() comes first; then begin_part(), events() and flush() any number of times, and
  * end_part() for each part; at last end(), also if begin() or a write has failed. A part begins
  * with its first events, so several threads call begin_part() and events() at the same time. Only
- * one of them at a time calls flush() or end_part(), while others may be in begin_part() and
- * events(). An exit code other than EXIT_DONE comes after a message (cmd_fail()).
+ * one of them at a time calls end_part() or, unless each part has a file, flush(), while others
+ * may be in begin_part() and events(). An exit code other than EXIT_DONE comes after a message
+ * (cmd_fail()).
  *
  * Errors of @out need no check and no message: cmd_export.c stops and reports them. die_no_memory()
  * may be called; the temporary output is then left behind.

@@ -429,7 +429,7 @@ int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pf
  * @h:		the connection
  * @remote:	name of the remote, a hypervisor
  * @nr:		number of visits, from 1 to HYPTRACE_VISIT_COUNT_MAX
- * @nsec:	out: the time that all of them have taken together, in ns
+ * @nsec:	out: the time that all of them have taken together, in ns; undefined if it fails
  * @err:	the reason if it fails; may be NULL
  *
  * Each visit causes one event hyp_enter, host_hcall and hyp_exit, if these are enabled or counted.

@@ -125,9 +125,9 @@ static const char *check_field(struct parser *p, const void *element)
 #define VALUE(type_, of, member)	{ .type = VALUE_##type_, .offset = AT(of, member) }
 #define LIST(list_, nr_, type)	.list = list_, .nr = nr_, .size = sizeof(struct hyptrace_##type)
 #define CPU_VALUES {							\
-	VALUE(U32, file_cpu, id), VALUE(BOOL, file_cpu, has_counts), \
-	VALUE(COUNT, file_cpu, events), VALUE(COUNT, file_cpu, lost), \
-	VALUE(COUNT, file_cpu, filtered),			\
+	{ VALUE_U32, AT(file_cpu, id), FILE_CPU_LIMIT - 1, NULL }, \
+	VALUE(BOOL, file_cpu, has_counts), VALUE(COUNT, file_cpu, events), \
+	VALUE(COUNT, file_cpu, lost), VALUE(COUNT, file_cpu, filtered), \
 }
 
 /* In the order of the text */

@@ -8,6 +8,9 @@
 
 #include "hyptrace_file.h"
 
+/* All CPU numbers are below this limit. */
+#define FILE_CPU_LIMIT		65536
+
 /* The name of the trace buffer that has the host's events, and of their parts */
 #define HYPTRACE_FILE_HOST		"host"
 

@@ -31,8 +31,6 @@ struct tep_handle;
 /* Bytes of a chunk of sub-buffers at most, and sub-buffers if these are large */
 #define FILE_CHUNK_MAX		(1U << 20)
 #define FILE_CHUNK_SUBBUFS	16
-/* All CPU numbers are below this limit. */
-#define FILE_CPU_LIMIT		65536
 /* Bytes of a sub-buffer: a power of two */
 #define FILE_SUBBUF_MIN		1024
 #define FILE_SUBBUF_MAX		(1U << 20)
@@ -160,6 +158,7 @@ struct hyptrace_file {
 	size_t				buffer_size;	/* bytes of a source's buffer */
 	struct file_buffer		*emptied;	/* have payloads of the last batch */
 	size_t				emptied_size;	/* bytes of them */
+	bool				can_end;	/* the batch has events */
 	struct file_buffer		*spare;
 	/* the same file for its events of the host, or NULL */
 	struct hyptrace_file		*host;

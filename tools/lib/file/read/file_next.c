@@ -183,6 +183,9 @@ static noinline int next_slowly(struct hyptrace_file *f,
 	if (f->ended)
 		return -ENODATA;
 	while (!ret) {
+		/* events that are refused empty buffers, too */
+		if (f->can_end && f->emptied_size >= FILE_BATCH_BUFFERS)
+			return -EAGAIN;
 		if (!f->last_source) {
 			ret = prime(f, err);
 		} else {
@@ -296,17 +299,19 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 
 	hyptrace_file_reuse(f, &f->emptied);
 	f->emptied_size = 0;
-	while (ret >= 0 && nr < max && (!nr || f->emptied_size < FILE_BATCH_BUFFERS)) {
+	while (ret >= 0 && nr < max) {
 		nr += fill_run(f, events + nr, max - nr);
 		if (nr == max)
 			break;
+		f->can_end = nr;
 		ret = hyptrace_file_next(f, &event, late);
 		if (ret > 0) {
 			events[nr++] = *event;
 			f->last_source->is_lent = true;
 		}
 	}
-	f->late = nr && ret < 0 ? ret : 0;
+	f->can_end = false;
+	f->late = nr && ret != -EAGAIN ? ret : 0;
 	if (nr)
 		return nr;
 	if (err)
@@ -317,7 +322,7 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 /**
  * hyptrace_file_batch - get the next events
  * @f:		the file
- * @events:	out: the events and losses, in order; valid until the next call
+ * @events:	out: the events and losses, in order; valid until the next call, also one that fails
  * @err:	the reason if it fails; may be NULL
  *
  * A caller that has begun with this function uses hyptrace_file_next() only after

@@ -22,6 +22,8 @@
 
 /* Events of a piece at most */
 #define PIECE_EVENTS	4096
+/* Threads share larger sub-buffers, of which each piece keeps some, only by CPU. */
+#define SUBBUF_MAX	(128 << 10)
 
 enum mode {
 	ALONE,		/* one thread, one piece */
@@ -90,7 +92,7 @@ static void wait_turn(struct worker *w)
 }
 
 /**
- * hyptrace_file_wait - wait until all before a batch was flushed
+ * hyptrace_file_wait - wait until all before a batch was flushed, if there is an order
  * @batch:	the batch; also in flush() after batch()
  *
  * For a state that has no more room: it can write what it has, as if flush() had been called.
@@ -180,6 +182,9 @@ static void read_piece(struct worker *w)
 		} else if (ret != -ENODATA) {
 			fail(w, ret, &err);
 		}
+		/* nothing else tells that reading has ended */
+		if (!w->team->ordered)
+			wait_turn(w);
 	} while (!w->stopped && ret != -ENODATA && (!by_events || nr < PIECE_EVENTS));
 	w->at_end = ret == -ENODATA;
 	flush(w);
@@ -442,7 +447,8 @@ static void choose(struct team *team)
 			return;
 		team->mode = BY_CPU;
 		team->nr_threads = count_threads(max);
-	} else if (!(flags & HYPTRACE_FILE_ALONE) && threads_help(file)) {
+	} else if (!(flags & HYPTRACE_FILE_ALONE) && threads_help(file) &&
+		   file->meta.info.subbuf_size <= SUBBUF_MAX) {
 		team->mode = IN_BATCHES;
 		team->ordered = true;
 		team->nr_threads = count_threads(THREADS_MAX);

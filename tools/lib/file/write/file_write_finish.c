@@ -86,9 +86,12 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 	hyptrace_file_release_reserve(w);
 	if (part->fd < 0)
 		part->fd = hyptrace_file_part_create(part->path, NULL);
-	/* another disk may have room */
-	if (part->fd < 0)
+	/* if it was only the name that could not be made */
+	if (part->fd < 0) {
+		free(part->path);
+		part->path = NULL;
 		part->fd = hyptrace_file_part_create(NULL, NULL);
+	}
 	if (size > room_on_disk(w))
 		size = room_on_disk(w);
 	if (part->fd >= 0)
@@ -209,7 +212,8 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 		return -errno;
 	close(part->fd);
 	part->fd = -1;
-	unlink(part->path);
+	if (part->path)
+		unlink(part->path);
 	return 0;
 }
 

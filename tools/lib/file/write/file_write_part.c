@@ -256,12 +256,12 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 	ssize_t n;
 
 	part->size -= begun;
+	__atomic_sub_fetch(&w->size, begun, __ATOMIC_RELAXED);
 	size += begun;
+	/* without its begin, the sub-buffer is damaged */
 	if (begun && data &&
-	    pread(part->fd, data, begun, part->begin + part->size) != (ssize_t)begun) {
-		free(data);
-		data = NULL;
-	}
+	    pread(part->fd, data, begun, part->begin + part->size) != (ssize_t)begun)
+		memset(data, 0, begun);
 	for (; data && done < size; done += n) {
 		n = TEMP_FAILURE_RETRY(read(w->pipe[0], data + done, size - done));
 		if (n <= 0)
