@@ -27,7 +27,7 @@ GOALS = {
     "writer_ns_const": ("ns", "1.2 peer"),
     "stream_insns_per_event": ("instructions", 220),
     "drain_insns_per_event": ("instructions", 10),
-    "record_insns_per_event": ("instructions", 12),
+    "record_insns_per_event": ("instructions", 14),
     "record_lost_at_1m_per_s": ("events", 0),
     "stream_latency_ms": ("ms", 10),
     "load_us_per_mib": ("us", 400),

@@ -162,9 +162,7 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 		return EXIT_DONE;
 	*parsed = hyptrace_filter_new((const struct hyptrace_event *const *)events, nr, formats,
 				      false, text, &at, &err);
-	if (*parsed)
-		return EXIT_DONE;
-	return filter_fail(text, at, &err);
+	return *parsed ? EXIT_DONE : filter_fail(text, at, &err);
 }
 
 /* Make the part of the last line that counts them, with a comma; empty if all are printed. */

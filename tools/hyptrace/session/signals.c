@@ -68,9 +68,7 @@ int signals_catch(void)
 		return wake[0];
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return -1;
-	if (set_handler(on_signal) || sigaction(SIGALRM, &action, NULL))
-		return -1;
-	return wake[0];
+	return set_handler(on_signal) || sigaction(SIGALRM, &action, NULL) ? -1 : wake[0];
 }
 
 /* The descriptor of signals_catch(); -1 before it. */

@@ -335,9 +335,7 @@ static int export_events(struct job *job)
 		code = job->code ? job->code : read_events(job, job->format, &job->x, s->file);
 		session_count_file(s);
 	}
-	if (s->file && signals_stop)
-		return cmd_fail("the export was interrupted");
-	return code;
+	return s->file && signals_stop ? cmd_fail("the export was interrupted") : code;
 }
 
 static int run_format(struct job *job)

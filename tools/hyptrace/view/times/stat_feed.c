@@ -24,14 +24,19 @@ static inline uint64_t value_of(const struct hyptrace_meaning *meaning, enum hyp
 {
 	const struct hyptrace_place *place = &meaning->places[role];
 	const uint8_t *at = (const uint8_t *)rec->data + place->offset;
-	uint32_t value;
+	uint64_t value;
+	uint32_t value32;
 
 	if (unlikely(place->size != size))
 		return hyptrace_meaning_value(meaning, role, rec);
-	if (size == 1)
+	if (size == sizeof(*at))
 		return *at;
-	memcpy(&value, at, sizeof(value));
-	return value;
+	if (size == sizeof(value)) {
+		memcpy(&value, at, sizeof(value));
+		return value;
+	}
+	memcpy(&value32, at, sizeof(value32));
+	return value32;
 }
 
 /* @visits: the rows are of visits of EL2 */
@@ -106,7 +111,7 @@ static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meanin
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
 	row->guest += cpu->times.ns[STAT_GUEST] - cpu->guest_before;
-	row->run += hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
+	row->run += value_of(meaning, HYPTRACE_ROLE_DURATION, rec, 8);
 	cpu->guest_before = cpu->times.ns[STAT_GUEST];
 	vcpu->exit = row;
 	vcpu->since = rec->ts;
