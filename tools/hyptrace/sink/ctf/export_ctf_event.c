@@ -11,7 +11,7 @@
 #include "sink/export.h"
 #include "export_ctf.h"
 
-bool ctf_is_any(const struct hyptrace_field *field)
+static bool is_any(const struct hyptrace_field *field)
 {
 	return !field->size || strstr(field->type, "_loc ");
 }
@@ -25,7 +25,7 @@ bool ctf_is_text(const struct hyptrace_field *field)
 /* Is it a field of a fixed length, inside its event? */
 static bool is_inside(const struct hyptrace_event *event, const struct hyptrace_field *field)
 {
-	return !ctf_is_any(field) && field->offset <= event->size &&
+	return !is_any(field) && field->offset <= event->size &&
 	       field->size <= event->size - field->offset;
 }
 
@@ -164,7 +164,7 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
 
-		if (ctf_is_any(field))
+		if (is_any(field))
 			ctf->any[ctf->nr_any++] = i;
 		if (!ctf_is_written(event, i))
 			continue;

@@ -85,10 +85,6 @@ struct top_look {
 };
 
 /* top_screen.c */
-void top_screen_add(struct top_screen *screen, enum top_style style, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* The last line, if the screen is high enough: a note, or else what keys do */
-void top_screen_footer(struct top_screen *screen, const char *note, const char *keys);
 void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 		     const struct top_look *look);
 void top_screen_free(struct top_screen *screen);
@@ -182,8 +178,6 @@ void top_model_take(struct top_model *model, const struct stat *stat);
 /* @view refers to nothing of the model; for top_view_free() */
 void top_model_view(const struct top_model *model, struct top_view *view);
 void top_view_free(struct top_view *view);
-/* Begin the sums again; the last minute stays. */
-void top_model_reset(struct top_model *model);
 /* Forget all numbers; what the rows are, and the source, stay. */
 void top_model_free(struct top_model *model);
 

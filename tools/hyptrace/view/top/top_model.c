@@ -157,7 +157,8 @@ void top_view_free(struct top_view *view)
 	*view = (struct top_view){};
 }
 
-void top_model_reset(struct top_model *model)
+/* Begin the sums again; the last minute stays. */
+static void reset(struct top_model *model)
 {
 	unsigned int i;
 
@@ -286,7 +287,7 @@ void top_take_key(struct top *top, enum top_key key)
 	} else if (key == TOP_KEY_HELP) {
 		top->is_help = true;
 	} else if (key == TOP_KEY_RESET) {
-		top_model_reset(&top->model);
+		reset(&top->model);
 		top->slow.nr = 0;
 	} else if (!top->is_detail) {
 		take_key_of_rows(top, key);

@@ -127,7 +127,8 @@ static void cut(const struct top_screen *screen, char *text)
 	*text = '\0';
 }
 
-void top_screen_add(struct top_screen *screen, enum top_style style, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4)))
+void add_line(struct top_screen *screen, enum top_style style, const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
@@ -151,13 +152,14 @@ static unsigned int lines_left(const struct top_screen *screen)
 	return screen->nr + footer < screen->height ? screen->height - screen->nr - footer : 0;
 }
 
-void top_screen_footer(struct top_screen *screen, const char *note, const char *keys)
+/* The last line, if the screen is high enough: a note, or else what keys do */
+static void add_footer(struct top_screen *screen, const char *note, const char *keys)
 {
 	if (screen->height < FOOTER_HEIGHT)
 		return;
 	while (screen->nr + 1 < screen->height)
-		top_screen_add(screen, TOP_PLAIN, "%s", "");
-	top_screen_add(screen, note ? TOP_LOSS : TOP_TITLE, "%s", note ? note : keys);
+		add_line(screen, TOP_PLAIN, "%s", "");
+	add_line(screen, note ? TOP_LOSS : TOP_TITLE, "%s", note ? note : keys);
 }
 
 static void add_times(struct top_screen *screen, const char *name, const uint64_t *ns)
@@ -170,9 +172,9 @@ static void add_times(struct top_screen *screen, const char *name, const uint64_
 
 	for (i = 0; i < 4; i++)
 		percent_text(shares[i], ns[places[i]], sum ? sum : 1);
-	top_screen_add(screen, TOP_PLAIN, "%-9s %6s%% %s, %6s%% %s, %6s%% %s, %6s%% %s", name,
-		       shares[0], names[0], shares[1], names[1], shares[2], names[2], shares[3],
-		       names[3]);
+	add_line(screen, TOP_PLAIN, "%-9s %6s%% %s, %6s%% %s, %6s%% %s, %6s%% %s", name,
+		 shares[0], names[0], shares[1], names[1], shares[2], names[2], shares[3],
+		 names[3]);
 }
 
 static void add_cpus(struct top_screen *screen, const struct top_view *view, bool per_cpu)
@@ -200,16 +202,16 @@ static void add_losses(struct top_screen *screen, const struct top_view *view)
 	const char *more = view->lost_more ? " or more" : "";
 
 	if (!view->interval)
-		top_screen_add(screen, TOP_PLAIN, "Waiting for the end of the first interval.");
+		add_line(screen, TOP_PLAIN, "Waiting for the end of the first interval.");
 	else if (!view->is_counted)
-		top_screen_add(screen, style, "%" PRIu64 " events read, %" PRIu64 "%s lost.",
-			       view->events, view->lost, more);
+		add_line(screen, style, "%" PRIu64 " events read, %" PRIu64 "%s lost.",
+			 view->events, view->lost, more);
 	else if (view->events || is_lost)
-		top_screen_add(screen, style,
-			       "EL2 counts. Before, %" PRIu64 " events were read, %" PRIu64 "%s lost.",
-			       view->events, view->lost, more);
+		add_line(screen, style,
+			 "EL2 counts. Before, %" PRIu64 " events were read, %" PRIu64 "%s lost.",
+			 view->events, view->lost, more);
 	else
-		top_screen_add(screen, TOP_PLAIN, "EL2 counts: no event is recorded or lost.");
+		add_line(screen, TOP_PLAIN, "EL2 counts: no event is recorded or lost.");
 }
 
 static void make_layout(const struct top_screen *screen, const struct top_view *view,
@@ -261,7 +263,7 @@ static void add_head(struct top_screen *screen, const struct layout *layout, enu
 	}
 	if (layout->spark)
 		sprintf(to, "  %-*s", (int)layout->spark, "LAST MINUTE");
-	top_screen_add(screen, TOP_HEAD, "%s", line);
+	add_line(screen, TOP_HEAD, "%s", line);
 }
 
 static void add_row(struct top_screen *screen, const struct top_view *view,
@@ -281,7 +283,7 @@ static void add_row(struct top_screen *screen, const struct top_view *view,
 		to = stpcpy(to, "  ");
 		top_spark(row, view->known, layout->spark, screen->has_utf8, to);
 	}
-	top_screen_add(screen, is_selected ? TOP_SELECTED : TOP_PLAIN, "%s", line);
+	add_line(screen, is_selected ? TOP_SELECTED : TOP_PLAIN, "%s", line);
 }
 
 static bool is_selected(const struct top_look *look, const struct top_row *row)
@@ -307,10 +309,10 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 	struct layout layout;
 	unsigned int i, left;
 
-	top_screen_add(screen, TOP_TITLE, "hyptrace top: %s%sby %s, sums of %.1f s%s",
-		       view->source ? view->source : "", view->source ? ", " : "",
-		       stat_by[view->by].name, view->seconds,
-		       look->paused ? " [PAUSED]" : view->is_over ? " [END]" : "");
+	add_line(screen, TOP_TITLE, "hyptrace top: %s%sby %s, sums of %.1f s%s",
+		 view->source ? view->source : "", view->source ? ", " : "",
+		 stat_by[view->by].name, view->seconds,
+		 look->paused ? " [PAUSED]" : view->is_over ? " [END]" : "");
 	add_cpus(screen, view, look->per_cpu);
 	add_losses(screen, view);
 	make_layout(screen, view, &layout);
@@ -318,8 +320,8 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 	left = lines_left(screen);
 	for (i = first_row(view, look, left); i < view->nr_rows && left; i++, left--)
 		add_row(screen, view, &layout, &view->rows[i], is_selected(look, &view->rows[i]));
-	top_screen_footer(screen, look->note,
-			  "h help  q quit  < > sort  g group  p pause  r reset  Enter detail");
+	add_footer(screen, look->note,
+		   "h help  q quit  < > sort  g group  p pause  r reset  Enter detail");
 }
 
 /* Lines of slowest samples that a histogram leaves at least */
@@ -344,7 +346,7 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 		if (!end)
 			break;
 		if (screen->height == TOP_UNLIMITED || screen->nr + reserve < screen->height)
-			top_screen_add(screen, TOP_PLAIN, "%.*s", (int)(end - line), line);
+			add_line(screen, TOP_PLAIN, "%.*s", (int)(end - line), line);
 	}
 	out->len = 0;
 	printer_free(p);
@@ -360,11 +362,11 @@ static void add_slow(struct top_screen *screen, const struct stat_slow *slow)
 		if (screen->height != TOP_UNLIMITED && screen->nr + 1 >= screen->height)
 			return;
 		time_text(time, slow->samples[i].time);
-		top_screen_add(screen, TOP_PLAIN, "%10s  CPU %-3u %s", time, slow->samples[i].cpu,
-			       slow->samples[i].text);
+		add_line(screen, TOP_PLAIN, "%10s  CPU %-3u %s", time, slow->samples[i].cpu,
+			 slow->samples[i].text);
 	}
 	if (!slow->nr)
-		top_screen_add(screen, TOP_PLAIN, "none so far");
+		add_line(screen, TOP_PLAIN, "none so far");
 }
 
 void top_screen_detail(struct top_screen *screen, const struct top_view *view,
@@ -374,23 +376,23 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 	struct time_bucket buckets[STAT_BUCKETS];
 	unsigned int slow_lines = slow->nr < SLOW_LINES ? slow->nr + 1 : SLOW_LINES;
 
-	top_screen_add(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by[view->by].name,
-		       row ? row->line.name : "");
-	top_screen_add(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
-		       "%s%llu read, %llu%s lost.",
-		       view->is_file ? "Events: " : "Events are recorded for this view: ",
-		       (unsigned long long)view->events, (unsigned long long)view->lost,
-		       view->lost_more ? " or more" : "");
+	add_line(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by[view->by].name,
+		 row ? row->line.name : "");
+	add_line(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
+		 "%s%llu read, %llu%s lost.",
+		 view->is_file ? "Events: " : "Events are recorded for this view: ",
+		 (unsigned long long)view->events, (unsigned long long)view->lost,
+		 view->lost_more ? " or more" : "");
 	if (!stat_by[view->by].has_time)
-		top_screen_add(screen, TOP_PLAIN, "These samples have no times.");
-	top_screen_add(screen, TOP_HEAD, "%s", sum && sum->buckets ?
-		       "HISTOGRAM: counted by EL2, and from events while a row is shown" :
-		       "HISTOGRAM");
+		add_line(screen, TOP_PLAIN, "These samples have no times.");
+	add_line(screen, TOP_HEAD, "%s", sum && sum->buckets ?
+		 "HISTOGRAM: counted by EL2, and from events while a row is shown" :
+		 "HISTOGRAM");
 	if (sum && stat_by[view->by].has_time)
 		add_histogram(screen, buckets, stat_row_histogram(sum, buckets), slow_lines + 2);
-	top_screen_add(screen, TOP_HEAD, "SLOWEST SAMPLES since this view is shown");
+	add_line(screen, TOP_HEAD, "SLOWEST SAMPLES since this view is shown");
 	add_slow(screen, slow);
-	top_screen_footer(screen, note, "Esc back  r reset  h help  q quit");
+	add_footer(screen, note, "Esc back  r reset  h help  q quit");
 }
 
 void top_screen_help(struct top_screen *screen)
@@ -412,10 +414,10 @@ void top_screen_help(struct top_screen *screen)
 	};
 	unsigned int i;
 
-	top_screen_add(screen, TOP_TITLE, "hyptrace top: keys");
+	add_line(screen, TOP_TITLE, "hyptrace top: keys");
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		top_screen_add(screen, TOP_PLAIN, "%s", lines[i]);
-	top_screen_footer(screen, NULL, "press a key to return");
+		add_line(screen, TOP_PLAIN, "%s", lines[i]);
+	add_footer(screen, NULL, "press a key to return");
 }
 
 void top_screen_free(struct top_screen *screen)
