@@ -20,8 +20,9 @@
 /* and so are fewer events. */
 #define LAST_MIN	200000
 
-/* Events of a piece at most */
+/* Events of a piece at most, and of a turn: who waits for it shall not wait often */
 #define PIECE_EVENTS	4096
+#define TURN_EVENTS	16384
 /* Threads share larger sub-buffers, of which each piece keeps some, only by CPU. */
 #define SUBBUF_MAX	(128 << 10)
 
@@ -185,7 +186,7 @@ static void read_piece(struct worker *w)
 		/* nothing else tells that reading has ended */
 		if (!w->team->ordered)
 			wait_turn(w);
-	} while (!w->stopped && ret != -ENODATA && (!by_events || nr < PIECE_EVENTS));
+	} while (!w->stopped && ret != -ENODATA && (!by_events || nr < TURN_EVENTS));
 	w->at_end = ret == -ENODATA;
 	flush(w);
 }
