@@ -17,8 +17,8 @@ struct tep_handle;
 #define FILE_BUFFERS		(32U << 20)
 /* The same, unless there are very many CPUs: a recorder makes smaller chunks of more CPUs */
 #define FILE_BUFFERS_USUAL	(16U << 20)
-/* Bytes behind a payload that may be read, too */
-#define FILE_SLACK		32
+/* Bytes behind a buffer: a number of lost events is converted from 4 bytes to 8. */
+#define FILE_SLACK		4
 /* Bytes to read at once of a CPU, unless there are many CPUs or a sub-buffer is larger */
 #define FILE_READ_SIZE		(64U << 10)
 /* Events of a batch at most */
