@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
+#include <net/genetlink.h>
 
 /* The first releases of 6.12.y have no guard for this. */
 DEFINE_LOCK_GUARD_1(hyptrace_spinlock_bh, spinlock_t,
@@ -24,10 +25,27 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* Fields of struct trace_buffer_meta. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+/* Fields of struct trace_buffer_meta. Kernels before 6.10 use our own: see Kbuild. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 #define pages_lost	Reserved1
 #define pages_touched	Reserved2
+#endif
+
+/* Generic netlink of 6.6 has no filter, no such flag, no bind(), and keeps no data by socket. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#define GENL_MCAST_CAP_SYS_ADMIN	0
+
+static inline int
+genlmsg_multicast_netns_filtered(const struct genl_family *family, struct net *net,
+				 struct sk_buff *skb, u32 portid, unsigned int group, gfp_t flags,
+				 int (*filter)(struct sock *sk, struct sk_buff *skb, void *data),
+				 void *data)
+{
+	return netlink_broadcast_filtered(net->genl_sock, skb, portid,
+					  family->mcgrp_offset + group, flags, filter, data);
+}
+#else
+#define HYPTRACE_HAS_SOCK_PRIVS
 #endif
 
 #endif /* __HYPTRACE_COMPAT_H */

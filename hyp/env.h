@@ -31,6 +31,7 @@
  *	hyptrace_unshare_pages() undo that
  *	hyptrace_get_page_states() what pKVM knows of the owner of a page of the host
  *	HYPTRACE_FORMAT_SECTION	section of the formats of hyptrace_printk(), if there is one
+ *	HYPTRACE_TREE_LACKS(what) calls what() with each event that cannot be recorded
  */
 #ifndef __HYPTRACE_ENV_H
 #define __HYPTRACE_ENV_H
@@ -65,6 +66,7 @@ struct hyptrace_page_states {
 
 #if defined(__KVM_NVHE_HYPERVISOR__)
 
+#include <linux/bitfield.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -77,6 +79,7 @@ struct hyptrace_page_states {
 #include <asm/barrier.h>
 #include <asm/cache.h>
 #include <asm/kvm_hyp.h>
+#include <asm/hyptrace_tree.h>
 #include <asm/kvm_mmu.h>
 
 #include <nvhe/mem_protect.h>
@@ -132,27 +135,44 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 	       kvm_arm_hyp_percpu_base[array_index_nospec(cpu, NR_CPUS)];
 }
 
-/*
- * Operand of ldp and stp: two words. clang has no constraint for an address with an offset.
- * @out: "=" if they are written, else ""
- */
 #ifdef __clang__
-#define hyptrace_pair(out, words)	out "Q" (words)
-#else
-#define hyptrace_pair(out, words)	out "Ump" (words)
-#endif
+/*
+ * clang has no constraint for the address of ldp and stp with an offset, but uses them for 128 bits
+ * that are volatile.
+ */
+union hyptrace_pair {
+	unsigned __int128 whole __aligned(sizeof(u64));
+	u64		words[2];
+};
 
 static __always_inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
 {
-	asm volatile("ldp %0, %1, %2" : "=r" (*first), "=r" (*second)
-		     : hyptrace_pair("", *(const u64 (*)[2])from));
+	union hyptrace_pair pair;
+
+	pair.whole = ((const volatile union hyptrace_pair *)from)->whole;
+	*first = pair.words[0];
+	*second = pair.words[1];
 }
 
 static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
 {
-	asm volatile("stp %x1, %x2, %0" : hyptrace_pair("=", *(u64 (*)[2])to)
+	union hyptrace_pair pair = { .words = { first, second } };
+
+	((volatile union hyptrace_pair *)to)->whole = pair.whole;
+}
+#else
+static __always_inline void hyptrace_read_pair(const u64 *from, u64 *first, u64 *second)
+{
+	asm volatile("ldp %0, %1, %2" : "=r" (*first), "=r" (*second)
+		     : "Ump" (*(const u64 (*)[2])from));
+}
+
+static __always_inline void hyptrace_write_pair(u64 *to, u64 first, u64 second)
+{
+	asm volatile("stp %x1, %x2, %0" : "=Ump" (*(u64 (*)[2])to)
 		     : "rZ" (first), "rZ" (second));
 }
+#endif
 
 static __always_inline u64 hyptrace_leading_zeros(u64 x)
 {
@@ -224,6 +244,35 @@ static inline int hyptrace_release_page(void *va)
 	return __pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1);
 }
 
+#ifdef HYPTRACE_HOOK_share_range
+int __pkvm_host_share_hyp_range(u64 pfn, u64 nr_pages);
+int __pkvm_host_unshare_hyp_range(u64 pfn, u64 nr_pages);
+#else
+/* mem_protect.c of this tree can only do it page by page. */
+static inline int __pkvm_host_unshare_hyp_range(u64 pfn, u64 nr_pages)
+{
+	int ret = 0;
+
+	while (nr_pages--)
+		ret = __pkvm_host_unshare_hyp(pfn + nr_pages) ?: ret;
+
+	return ret;
+}
+
+static inline int __pkvm_host_share_hyp_range(u64 pfn, u64 nr_pages)
+{
+	int ret = 0;
+	u64 i;
+
+	for (i = 0; i < nr_pages && !ret; i++)
+		ret = __pkvm_host_share_hyp(pfn + i);
+	if (ret)
+		__pkvm_host_unshare_hyp_range(pfn, i - 1);
+
+	return ret;
+}
+#endif
+
 /*
  * pKVM refuses to share a page that is already shared. So a page has one place in one
  * ring, and the host cannot make its count of pins overflow. Before the pages are pinned
@@ -279,23 +328,69 @@ static inline enum hyptrace_page_state hyptrace_page_state(enum pkvm_page_state 
 	}
 }
 
-#ifdef PKVM_PAGE_STATE_VMEMMAP_MASK
+/* Whether a module of EL2 owns a page, by its state for the host */
+static inline bool hyptrace_is_owned_by_module(enum pkvm_page_state host)
+{
+#ifdef HYPTRACE_TREE_MODULE_PAGES
+	return host & PKVM_MODULE_OWNED_PAGE;
+#else
+	return false;
+#endif
+}
+
+#if defined(HYPTRACE_TREE_PAGE_STATE_VMEMMAP)
 /* pKVM keeps the states of the host and of EL2 in the vmemmap. */
 static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states *states)
 {
 	struct hyp_page *page = hyp_phys_to_page(hyp_pfn_to_phys(pfn));
 
 	states->host = hyptrace_page_state(get_host_state(page));
-	states->hyp = hyptrace_page_state(get_hyp_state(page));
+	states->hyp = hyptrace_is_owned_by_module(get_host_state(page)) ?
+		      HYPTRACE_PAGE_STATE_OWNED : hyptrace_page_state(get_hyp_state(page));
 	states->nr_guests = page->host_share_guest_count;
 
 	return 0;
 }
+#elif defined(HYPTRACE_TREE_PAGE_STATE_HOST)
+/* pKVM keeps the states of the host in the vmemmap, and those of EL2 in its page table. */
+static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	u64 phys = hyp_pfn_to_phys(pfn);
+	struct hyp_page *page = hyp_phys_to_page(phys);
+	kvm_pte_t hyp;
+	int ret = kvm_pgtable_get_leaf(&pkvm_pgtable, (u64)__hyp_va(phys), &hyp, NULL);
+
+	if (ret)
+		return ret;
+	states->host = hyptrace_page_state(page->host_state);
+	states->hyp = HYPTRACE_PAGE_STATE_NONE;
+	if (hyptrace_is_owned_by_module(page->host_state))
+		states->hyp = HYPTRACE_PAGE_STATE_OWNED;
+	else if (kvm_pte_valid(hyp))
+		states->hyp = hyptrace_page_state(pkvm_getstate(kvm_pgtable_hyp_pte_prot(hyp)));
+#ifdef HYPTRACE_TREE_SHARE_COUNT
+	states->nr_guests = page->host_share_guest_count;
 #else
+	states->nr_guests = 0;
+#endif
+
+	return 0;
+}
+#else
+/* Whether EL2 is the owner in an entry of the host's page table that is not valid and not 0 */
+static inline bool hyptrace_is_owned_by_hyp(kvm_pte_t host)
+{
+#ifdef KVM_INVALID_PTE_OWNER_MASK
+	return FIELD_GET(KVM_INVALID_PTE_OWNER_MASK, host) == PKVM_ID_HYP;
+#else
+	/* Guests own no pages in these kernels. */
+	return true;
+#endif
+}
+
 /*
  * pKVM keeps the states in the page tables. In the host's, the entry of a page that the host owns
- * but has not accessed is 0. The entry of a page of EL2 is not valid and not 0. There is no other
- * owner in these kernels.
+ * but has not accessed is 0. The entry of a page of another owner is not valid and not 0.
  */
 static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states *states)
 {
@@ -310,7 +405,8 @@ static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states
 	states->nr_guests = 0;
 	if (host && !kvm_pte_valid(host)) {
 		states->host = HYPTRACE_PAGE_STATE_NONE;
-		states->hyp = HYPTRACE_PAGE_STATE_OWNED;
+		states->hyp = hyptrace_is_owned_by_hyp(host) ? HYPTRACE_PAGE_STATE_OWNED :
+							       HYPTRACE_PAGE_STATE_NONE;
 		return 0;
 	}
 	states->host = hyptrace_page_state(pkvm_getstate(kvm_pgtable_stage2_pte_prot(host)));
@@ -445,6 +541,10 @@ static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states 
 
 #include "env_host.h"
 
+#endif
+
+#ifndef HYPTRACE_TREE_LACKS
+#define HYPTRACE_TREE_LACKS(...)
 #endif
 
 #endif /* __HYPTRACE_ENV_H */

@@ -14,23 +14,29 @@
 #define hyptrace_vcpu	kvm_vcpu
 
 /*
- * The handle of the VM of a vCPU at EL2. Without pKVM the vCPU is the host's, and has none: its kvm
- * is an address of the host, whose top bit is set, unlike that of any address of EL2.
+ * Whether a vCPU at EL2 has a VM there. Without pKVM the vCPU is the host's: its kvm is an address
+ * of the host, whose top bit is set, unlike that of any address of EL2.
  */
+static __always_inline bool hyptrace_has_vm(const struct hyptrace_vcpu *vcpu)
+{
+	return (s64)vcpu->kvm >= 0;
+}
+
+/* The handle of its VM, or 0 */
 static __always_inline u32 hyptrace_vm_of(const struct hyptrace_vcpu *vcpu)
 {
-	return unlikely((s64)vcpu->kvm < 0) ? 0 : vcpu->kvm->arch.pkvm.handle;
+	return likely(hyptrace_has_vm(vcpu)) ? vcpu->kvm->arch.pkvm.handle : 0;
 }
 
 /*
- * Whether the guest of a vCPU at EL2 is protected. The VM is one of pKVM, so kvm_vm_is_protected()
- * need not ask whether pKVM is on.
+ * Whether the guest of a vCPU that has a VM is protected. The VM is one of pKVM, so
+ * kvm_vm_is_protected() need not ask whether pKVM is on.
  */
 #define is_protected_kvm_enabled()	true
 
 static __always_inline bool hyptrace_is_protected(const struct hyptrace_vcpu *vcpu)
 {
-	return likely((s64)vcpu->kvm >= 0) && kvm_vm_is_protected(vcpu->kvm);
+	return kvm_vm_is_protected(vcpu->kvm);
 }
 
 #undef is_protected_kvm_enabled
@@ -56,6 +62,11 @@ struct hyptrace_vcpu {
 		u64	hpfar_el2;
 	} fault;
 };
+
+static inline bool hyptrace_has_vm(const struct hyptrace_vcpu *vcpu)
+{
+	return vcpu;
+}
 
 #define hyptrace_vm_of(vcpu)	((vcpu)->handle)
 #define hyptrace_is_protected(vcpu)	((vcpu)->protected)
@@ -138,12 +149,16 @@ static __always_inline u64 hyptrace_ipa_of(const struct hyptrace_vcpu *vcpu)
 static __always_inline struct hyptrace_exit
 hyptrace_exit_of(const struct hyptrace_vcpu *vcpu, u64 exit_code)
 {
-	struct hyptrace_exit exit = {
-		.code = exit_code,
-		.handle = hyptrace_vm_of(vcpu),
-	};
+	struct hyptrace_exit exit = { .code = exit_code };
+	u32 protected = 0;
 
-	if (unlikely(hyptrace_is_protected(vcpu))) {
+	if (likely(hyptrace_has_vm(vcpu))) {
+		exit.handle = hyptrace_vm_of(vcpu);
+		protected = hyptrace_is_protected(vcpu);
+		/* Compare it as a number, in one instruction. */
+		OPTIMIZER_HIDE_VAR(protected);
+	}
+	if (unlikely(protected)) {
 		if (hyptrace_code_is_trap(exit_code))
 			exit.ec = hyptrace_exit_class(vcpu);
 	} else {
@@ -151,6 +166,8 @@ hyptrace_exit_of(const struct hyptrace_vcpu *vcpu, u64 exit_code)
 		if (likely(exit_code == HYPTRACE_EXIT_TRAP)) {
 			exit.esr = hyptrace_fault_of(vcpu)->esr_el2;
 			exit.ec = hyptrace_exit_class(vcpu);
+			/* The compiler must not compare bits of the syndrome instead. */
+			OPTIMIZER_HIDE_VAR(exit.ec);
 			if (likely(hyptrace_class_is_abort(exit.ec))) {
 				exit.far = hyptrace_fault_of(vcpu)->far_el2;
 				exit.ipa = hyptrace_ipa_of(vcpu);

@@ -67,6 +67,12 @@ static const char event_list[] =
 	;
 #undef HYP_EVENT
 
+/* The answer is never negative. */
+static_assert(HYPTRACE_NR_EVENTS < 64);
+
+#define HYPTRACE_EVENT_guest_memory	HYPTRACE_EVENT_NONE
+#define BIT_OF(name)			| BIT_ULL(HYPTRACE_EVENT_##name)
+
 static s64 get_info(u64 what)
 {
 	switch (what) {
@@ -74,6 +80,8 @@ static s64 get_info(u64 what)
 		return HYPTRACE_ABI_VERSION;
 	case HYPTRACE_INFO_EVENTS:
 		return hyptrace_event_list_hash(event_list);
+	case HYPTRACE_INFO_MISSING:
+		return 0 HYPTRACE_TREE_LACKS(BIT_OF);
 	default:
 		return -EINVAL;
 	}

@@ -9,6 +9,10 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
+#ifdef __KVM_NVHE_HYPERVISOR__
+#include <nvhe/trap_handler.h>
+#endif
+
 #include "printk.h"
 #include "ring.h"
 
@@ -148,7 +152,7 @@ static inline void hyptrace_silence_own_call(void)
  * hyptrace_end_own_call() - end the silence of hyptrace_silence_own_call(), if there is one
  * @ring:	this CPU's
  */
-static inline void hyptrace_end_own_call(struct hyptrace_ring *ring)
+static __always_inline void hyptrace_end_own_call(struct hyptrace_ring *ring)
 {
 	if (ring->silent)
 		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_CALL);
@@ -366,10 +370,20 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  */
 #define hyptrace_vcpu_load(hyp_vcpu, handle)				\
 	do {								\
-		if (hyp_vcpu)						\
+		if (hyp_vcpu) {						\
+			hyptrace_take_pid(hyp_vcpu);			\
 			hyptrace(vcpu_load, handle, (hyp_vcpu)->vcpu.vcpu_idx, \
 				 (hyp_vcpu)->host_vcpu->arch.pid);	\
+		}							\
 	} while (0)
+
+#ifdef HYPTRACE_TREE_VCPU_PID
+/* EL2 of this tree takes it itself, before each run. */
+#define hyptrace_take_pid(hyp_vcpu)	do { } while (0)
+#else
+#define hyptrace_take_pid(hyp_vcpu)					\
+	((hyp_vcpu)->vcpu.arch.pid = (hyp_vcpu)->host_vcpu->arch.pid)
+#endif
 
 /**
  * hyptrace_vcpu_put() - record that pKVM has put a vCPU
@@ -412,8 +426,13 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
 		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
 
+#ifdef HYPTRACE_HOOK_current_vm
 /* mem_protect.c: the VM whose stage 2 this CPU has locked, or NULL */
 DECLARE_PER_CPU(struct pkvm_hyp_vm *, __current_vm);
+#define hyptrace_current_vm()	(*this_cpu_ptr(&__current_vm))
+#else
+#define hyptrace_current_vm()	((struct pkvm_hyp_vm *)NULL)
+#endif
 
 /*
  * The VMID of an MMU, without the generation above its bits. In protected mode the host may pass
@@ -422,7 +441,7 @@ DECLARE_PER_CPU(struct pkvm_hyp_vm *, __current_vm);
  */
 static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
 {
-	const struct pkvm_hyp_vm *vm = *this_cpu_ptr(&__current_vm);
+	const struct pkvm_hyp_vm *vm = hyptrace_current_vm();
 
 	if (is_protected_kvm_enabled() && !(vm && mmu == &vm->kvm.arch.mmu))
 		return 0;
@@ -505,49 +524,72 @@ static inline void hyptrace_cpu_on(void)
 		hyptrace_count_on(ring);
 }
 
-#else
+#ifdef __KVM_NVHE_HYPERVISOR__
 
-#include <linux/errno.h>
-#include <linux/types.h>
-
-#define hyptrace(event, ...)		do { } while (0)
-#define hyptrace_printk(fmt, ...)	do { } while (0)
-
-static inline s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
+/* Whether a PSCI call switches this CPU off */
+static inline bool hyptrace_psci_is_cpu_off(u32 func)
 {
-	return -EOPNOTSUPP;
+	if (kvm_host_psci_config.version != PSCI_VERSION(0, 1))
+		return func == PSCI_0_2_FN_CPU_OFF;
+
+	return kvm_host_psci_config.psci_0_1_cpu_off_implemented &&
+	       func == kvm_host_psci_config.function_ids_0_1.cpu_off;
 }
 
-#define hyptrace_begin(event, ...)	do { } while (0)
-#define hyptrace_host_call(number, own, regs)	do { } while (0)
-static inline void hyptrace_psci_begin(u32 func, const u64 *regs) { }
-static inline void hyptrace_psci_leave(void) { }
-static inline void hyptrace_psci_end(s64 ret) { }
-static inline void hyptrace_psci_resume(void) { }
-static inline void hyptrace_ffa(u32 func, bool handled, const u64 *regs) { }
-static inline void hyptrace_silence_own_call(void) { }
-static inline void hyptrace_host_exit(void) { }
-static inline void hyptrace_smc_exit(void) { }
-static inline void hyptrace_smc_enter(void) { }
-static inline void hyptrace_set_vcpu(pid_t pid) { }
-#define hyptrace_guest_run(vcpu)	do { } while (0)
-static inline void hyptrace_guest_begin(bool protected) { }
-#define hyptrace_timed(event, call, ...)	(call)
-#define hyptrace_guest_enter(vcpu)	do { } while (0)
-#define hyptrace_fixup(call, exit_code)	(call)
-#define hyptrace_guest_exit(vcpu, exit_code, protected)	do { } while (0)
-static inline void hyptrace_guest_end(bool protected) { }
-#define hyptrace_vcpu_load(hyp_vcpu, handle)	do { } while (0)
-#define hyptrace_vcpu_put(hyp_vcpu, handle)	do { } while (0)
-#define hyptrace_mem(...)			do { } while (0)
-#define hyptrace_guest_mem(...)			do { } while (0)
-#define hyptrace_tlbi(...)			do { } while (0)
-#define hyptrace_pool_init(pool)		do { } while (0)
-#define hyptrace_pool_alloc(pool, order)	do { } while (0)
-#define hyptrace_pool_free(pool, order)		do { } while (0)
-static inline void hyptrace_cpu_off(void) { }
-static inline void hyptrace_cpu_on(void) { }
+/**
+ * hyptrace_psci_call() - begin to record a PSCI call of the host, and leave EL2 if it is CPU_OFF
+ * @func:	function id
+ * @regs:	registers of the host
+ */
+static inline void hyptrace_psci_call(u32 func, const u64 *regs)
+{
+	hyptrace_psci_begin(func, regs);
+	if (hyptrace_psci_is_cpu_off(func)) {
+		hyptrace_psci_leave();
+		hyptrace(hyp_exit, HYPTRACE_REASON_SMC);
+		hyptrace_cpu_off();
+	}
+}
+
+/**
+ * hyptrace_psci_return() - record the PSCI call, which has returned
+ * @func:	function id; CPU_OFF returns only on an error
+ * @ret:	result
+ */
+static inline void hyptrace_psci_return(u32 func, s64 ret)
+{
+	if (hyptrace_psci_is_cpu_off(func)) {
+		hyptrace_cpu_on();
+		hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	}
+	hyptrace_psci_end(ret);
+}
+
+#endif /* __KVM_NVHE_HYPERVISOR__ */
+
+#else
+
+#include "hooks_off.h"
 
 #endif
+
+#ifdef __KVM_NVHE_HYPERVISOR__
+
+/**
+ * handle___hyptrace() - handle the hypercall __hyptrace(op, three arguments)
+ * @host_ctxt:	registers of the host
+ */
+static inline void handle___hyptrace(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, op, host_ctxt, 1);
+	DECLARE_REG(u64, arg1, host_ctxt, 2);
+	DECLARE_REG(u64, arg2, host_ctxt, 3);
+	DECLARE_REG(u64, arg3, host_ctxt, 4);
+
+	hyptrace_silence_own_call();
+	cpu_reg(host_ctxt, 1) = hyptrace_hcall(op, arg1, arg2, arg3);
+}
+
+#endif /* __KVM_NVHE_HYPERVISOR__ */
 
 #endif /* __HYPTRACE_HOOKS_H */

@@ -140,8 +140,11 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 	word[0] = id;
 	if (size > sizeof(u16))
 		word[1] = 0;
-	if (size > sizeof(u32) + covered)
+	if (size > sizeof(u32) + covered) {
+		/* Let the compiler write the word as a whole. */
+		barrier();
 		memset(word + 2, 0, size - sizeof(u32));
+	}
 }
 
 /*
@@ -155,6 +158,22 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 		OPTIMIZER_HIDE_VAR(__end);				\
 		__end - 1;						\
 	})
+
+/*
+ * Copy what was saved when an event began. clang would add the size of the record's header to each
+ * offset, and copy 8 bytes before the rest: then it could not store pairs.
+ */
+#ifdef __clang__
+#define copy_saved(entry, saved, size)					\
+	do {								\
+		OPTIMIZER_HIDE_VAR(entry);				\
+		memcpy(entry, saved, (size) & ~31);			\
+		memcpy((void *)(entry) + ((size) & ~31),		\
+		       (void *)(saved) + ((size) & ~31), (size) & 31);	\
+	} while (0)
+#else
+#define copy_saved(entry, saved, size)	memcpy(entry, saved, size)
+#endif
 
 /* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
 static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
@@ -352,6 +371,13 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	__record_counted(ring, payload, size, filter, counter);
 }
 
+/* One branch for all comparisons of the condition. For gcc, the series patches have an option. */
+#ifdef __clang__
+#define likely_all(condition)	__builtin_unpredictable(likely(condition))
+#else
+#define likely_all(condition)	likely(condition)
+#endif
+
 /*
  * Record an event, or count it, or both. @enabled, @to_count: as in struct masks. @duration_at: if
  * it is timed, where in the payload its duration is, else 0. @begun: the counter when it began, if
@@ -388,8 +414,8 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			hyptrace_read_pair(&(ring)->last_time, &last, &pos);	\
 			hyptrace_read_pair((u64 *)&(ring)->end, &end, &commit);	\
 			delta = now - last;					\
-			if (likely(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & \
-				   quick & recent)) {				\
+			if (likely_all(hyptrace_ring_fits((u8 *)pos, (u8 *)end, delta, size) & \
+				       quick & recent)) {			\
 				hyptrace_unaligned_##name *__entry;		\
 										\
 				hyptrace_read_pair(&(ring)->recorded, &recorded, &running); \
@@ -515,7 +541,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), \
 		       ring->begun.name.counter, key_of(KEY_##name),				\
-		       memcpy(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
+		       copy_saved(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
 		       __entry->duration = duration;			\
 		       assign						\
 		);							\

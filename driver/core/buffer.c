@@ -270,6 +270,8 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
 		return 0;
 	if (err == -ENOMEM)
 		NL_SET_ERR_MSG(extack, "not enough free memory to give the rings to the remote");
+	else if (err == -EBUSY && desc->busy)
+		NL_SET_ERR_MSG_FMT(extack, "%s", desc->busy);
 	else
 		NL_SET_ERR_MSG_FMT(extack, "the remote refused the rings (error %d)", -err);
 	if (err != -ENOTRECOVERABLE)

@@ -501,6 +501,8 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote, struct netlink_ext_ack
 int hyptrace_remote_set_rate(struct hyptrace_remote *remote, u32 rate,
 			     struct netlink_ext_ack *extack);
 void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode mode);
+int hyptrace_remote_check_mode(const struct hyptrace_remote *remote, enum hyptrace_mode mode,
+			       struct netlink_ext_ack *extack);
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 			       struct netlink_ext_ack *extack);
 

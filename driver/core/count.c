@@ -32,6 +32,8 @@ bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 	const struct hyptrace_counting *counting = remote->desc->counting;
 	unsigned int i;
 
+	if (remote->desc->missing & BIT_ULL(event->id))
+		return false;
 	for (i = 0; counting && i < counting->nr_keys; i++) {
 		if (counting->keys[i].event == event->id && !counting->keys[i].is_outside)
 			return true;

@@ -72,8 +72,8 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			       i, HYPTRACE_EVENT_NAME_MAX);
 			return -EINVAL;
 		}
-		if (!event->id || event->id >= HYPTRACE_MAX_EVENT_ID) {
-			pr_bad(desc, "event \"%s\" has id %u, not 1 to %u", event->name,
+		if (event->id >= HYPTRACE_MAX_EVENT_ID) {
+			pr_bad(desc, "event \"%s\" has id %u, not 0 to %u", event->name,
 			       event->id, HYPTRACE_MAX_EVENT_ID - 1);
 			return -EINVAL;
 		}
@@ -156,13 +156,30 @@ err_restore:
 	return err;
 }
 
+/* Refuse events that the writer cannot record. */
+static int check_missing(const struct hyptrace_remote *remote, u64 events,
+			 struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (!(events & remote->desc->missing & BIT_ULL(remote->events[i]->id)))
+			continue;
+		NL_SET_ERR_MSG_FMT(extack, "\"%.32s\" is not in this kernel: see patch-tree",
+				   remote->events[i]->name);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 /**
  * hyptrace_events_replace - replace the set of enabled events
  * @remote:	control mutex held
  * @enabled:	bit per id of an event that is to be enabled
  * @extack:	names the event that failed; may be NULL
  *
- * Return: 0, or the error of the remote's callback. After an error, no event has changed.
+ * Return: 0; -EOPNOTSUPP if the writer cannot record one of them; or the error of the remote's
+ * callback. After an error, no event has changed.
  */
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack)
@@ -172,6 +189,9 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 	unsigned int i;
 	int err;
 
+	err = check_missing(remote, change & enabled, extack);
+	if (err)
+		return err;
 	err = set_all(remote, change, enabled, &failed);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "the remote failed to %s \"%.32s\" (error %d)",

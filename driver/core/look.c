@@ -19,6 +19,18 @@ static u32 committed_bytes(const struct hyptrace_ring_pages *ring, u32 id)
 }
 
 /**
+ * hyptrace_reader_refresh - update struct hyptrace_meta if the writer does not do that itself
+ * @reader:	loaded; its lock or its look_lock held
+ */
+void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+
+	if (desc->ops->look)
+		desc->ops->look(reader->cpu, desc->priv);
+}
+
+/**
  * hyptrace_reader_look - look at the data in a ring
  * @reader:	loaded; its lock or its look_lock held
  * @look:	out: the data. A concurrent change appears in this look or in the next one.
@@ -28,6 +40,7 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
 	u32 id = READ_ONCE(reader->id), tail, in_tail;
 
+	hyptrace_reader_refresh(reader);
 	look->in_page = committed_bytes(reader->ring, id);
 	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
 	/*

@@ -234,6 +234,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 	int err;
 
 	for (round = 0; round < FILL_ROUNDS_MAX; round++) {
+		hyptrace_reader_refresh(reader);
 		/*
 		 * (B) Order writer_in_reader_page before commit and reader_entries. Pairs with
 		 * (B) in hyp/ring.c:hyptrace_ring_publish().
@@ -565,6 +566,8 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	err = desc->ops->reset(reader->cpu, desc->priv);
 	if (!err) {
 		reader_reset(reader);
+		WRITE_ONCE(reader->id, min(READ_ONCE(reader_meta(reader)->reader_id),
+					   reader->ring->nr_pages - 1));
 		reader->clears++;
 	}
 	hyptrace_user_meta_update(reader);

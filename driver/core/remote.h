@@ -40,7 +40,7 @@ struct hyptrace_field {
  * @fields:	the payload, without the u16 event id at its start
  * @nr_fields:	number of @fields
  * @size:	bytes of the payload, including the event id
- * @id:		unique within the remote, below HYPTRACE_MAX_EVENT_ID and not 0
+ * @id:		unique within the remote, below HYPTRACE_MAX_EVENT_ID
  */
 struct hyptrace_event {
 	const char			*name;
@@ -217,10 +217,12 @@ struct hyptrace_swap {
  *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
  *		current page has more than @consumed.
  * @sync:	make the writer publish the CPU's struct hyptrace_meta.
+ * @look:	update the CPU's struct hyptrace_meta, if the writer does not. It makes no
+ *		hypercall. Called with the reader's lock or look_lock held. Optional.
  * @calls:	number of hypercalls so far, except those that set the clock. For debugfs.
  *		Optional; called at any time, without a lock.
- * @reset:	clear all events and counters of a CPU's ring. The reader page stays the same,
- *		and becomes empty.
+ * @reset:	clear all events and counters of a CPU's ring, and publish its struct
+ *		hyptrace_meta, whose @reader_id is the reader page from now on.
  * @prepare_resize: give the writer the pages of a second buffer, like @load_trace_buffer.
  *		Optional, together with @exchange_ring and @finish_resize.
  * @exchange_ring: move the CPU's writer from the ring @old to the ring @new, with as many of the
@@ -267,6 +269,7 @@ struct hyptrace_remote_ops {
 	int	(*swap_reader_page)(unsigned int cpu, u32 consumed,
 				    struct hyptrace_swap *swap, void *priv);
 	int	(*sync)(unsigned int cpu, void *priv);
+	void	(*look)(unsigned int cpu, void *priv);
 	u64	(*calls)(void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
 	int	(*prepare_resize)(struct hyptrace_buffer *buf, void *priv);
@@ -300,8 +303,12 @@ struct hyptrace_remote_ops {
  * @hypercalls:	hypercalls that the events name
  * @nr_hypercalls: number of @hypercalls; may be 0
  * @counting:	how it counts events; NULL if it cannot
+ * @missing:	bit per id of an event that the writer cannot record; bit 0: it does not record all
+ *		changes of guests' memory (HYPTRACE_INFO_MISSING of hyp/abi.h)
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
+ * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
+ * @only_overwrites: a full ring cannot drop new events
  *
  * The struct and everything that it points to must remain valid until the remote is
  * unregistered.
@@ -317,8 +324,11 @@ struct hyptrace_remote_desc {
 	const struct hyptrace_hypercall		*hypercalls;
 	unsigned int				nr_hypercalls;
 	const struct hyptrace_counting		*counting;
+	u64					missing;
 	unsigned int				max_pages;
+	const char				*busy;
 	bool					protected;
+	bool					only_overwrites;
 };
 
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc);

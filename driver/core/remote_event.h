@@ -84,6 +84,6 @@
 										\
 		return &event;							\
 	}									\
-	static_assert(_id > 0 && _id < HYPTRACE_MAX_EVENT_ID)
+	static_assert((_id) < HYPTRACE_MAX_EVENT_ID)
 
 #endif /* __HYPTRACE_REMOTE_EVENT_H */

@@ -56,6 +56,24 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 	return 0;
 }
 
+/**
+ * hyptrace_remote_check_mode - check that rings can have a mode
+ * @remote:	control mutex held
+ * @mode:	overwrite or discard
+ * @extack:	see above
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int hyptrace_remote_check_mode(const struct hyptrace_remote *remote, enum hyptrace_mode mode,
+			       struct netlink_ext_ack *extack)
+{
+	if (mode == HYPTRACE_MODE_OVERWRITE || !remote->desc->only_overwrites)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" can only overwrite the oldest events",
+			   remote->name);
+	return -EOPNOTSUPP;
+}
+
 static bool is_empty(struct hyptrace_remote *remote)
 {
 	struct hyptrace_counts counts;
@@ -135,7 +153,8 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			       "the remote kept the rings of an earlier load: it cannot be loaded again");
 		return -EIO;
 	}
-	err = hyptrace_remote_check_size(remote, size, extack);
+	err = hyptrace_remote_check_size(remote, size, extack) ?:
+	      hyptrace_remote_check_mode(remote, mode, extack);
 	if (err)
 		return err;
 

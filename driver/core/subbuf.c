@@ -20,6 +20,31 @@ static u32 word_at(const u8 *data, u32 pos)
 	return READ_ONCE(*(const u32 *)(data + pos));
 }
 
+/*
+ * Walk over events with a length word as long as they follow each other. Mainline's writer gives
+ * each event such a word, and does not count them, so this is a loop of few instructions.
+ */
+static void walk_long_events(const u8 *data, u32 end, struct hyptrace_walk *walk)
+{
+	u32 pos = walk->pos, events = 0;
+	u64 time = walk->time;
+
+	while (end - pos >= 2 * WORD) {
+		u32 header = word_at(data, pos);
+		u32 length = word_at(data, pos + WORD);
+
+		if (hyptrace_record_type_len(header) | (length % WORD) ||
+		    length - WORD > end - pos - 2 * WORD)
+			break;
+		time += hyptrace_record_delta(header);
+		pos += WORD + length;
+		events++;
+	}
+	walk->pos = pos;
+	walk->time = time;
+	walk->events += events;
+}
+
 /**
  * hyptrace_subbuf_walk - walk over the records up to an end
  * @data:	the records, aligned to a word
@@ -91,6 +116,8 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 		walk->time = time;
 		if (type < HYPTRACE_TYPE_PADDING)
 			walk->events++;
+		if (type == HYPTRACE_TYPE_LENGTH_WORD)
+			walk_long_events(data, end, walk);
 	}
 	return walk->pos == end;
 }

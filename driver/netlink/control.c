@@ -206,6 +206,9 @@ static int check_settings(struct genl_info *info, const struct hyptrace_remote *
 				    "the mode cannot be changed while the rings are loaded: unload them first");
 		return -EBUSY;
 	}
+	err = mode ? hyptrace_remote_check_mode(remote, nla_get_u32(mode), info->extack) : 0;
+	if (err)
+		return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_MODE);
 	if (rate && !remote->desc->ops->set_rate) {
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, rate, "remote \"%s\" has no rate",
 					remote->name);

@@ -209,6 +209,19 @@ int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *rem
 			  !!(remote->counted & BIT_ULL(event->id)));
 }
 
+/* Bit 0 is about mem_transition: see hyp/abi.h. */
+static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			const struct hyptrace_event *event)
+{
+	u64 missing = remote->desc->missing;
+
+	if (missing & BIT_ULL(event->id))
+		return nla_put_flag(skb, HYPTRACE_A_EVENT_MISSING);
+	if (missing & BIT_ULL(0) && !strcmp(event->name, "mem_transition"))
+		return nla_put_flag(skb, HYPTRACE_A_EVENT_INCOMPLETE);
+	return 0;
+}
+
 /**
  * hyptrace_fill_event - put an event, its fields and print format
  * @skb:	the message
@@ -227,6 +240,7 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 	    (holder && nla_put_u32(skb, HYPTRACE_A_EVENT_HOLDER, holder)) ||
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
 	    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
+	    fill_missing(skb, remote, event) ||
 	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
 		       !!(remote->enabled & BIT_ULL(event->id))) ||
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_SIZE, event->size) ||

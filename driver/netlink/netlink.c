@@ -8,9 +8,9 @@
 #include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 #include <net/genetlink.h>
 
+#include "../compat.h"
 #include "netlink.h"
 
 /*
@@ -18,6 +18,24 @@
  * size at least: see netlink_dump().
  */
 #define EVENTS_DUMP_BYTES	SZ_16K
+
+static void watch_losses(struct work_struct *work)
+{
+	hyptrace_remotes_watch_losses();
+}
+
+static DECLARE_DELAYED_WORK(watch_work, watch_losses);
+
+/*
+ * Netlink adds the socket to the group only after this: look for listeners later. Kernels that do
+ * not call it lead here by each request, as a listener sends one.
+ */
+static int bind(int group)
+{
+	hyptrace_remotes_forget_losses();
+	queue_delayed_work(hyptrace_wq, &watch_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
+	return 0;
+}
 
 /**
  * hyptrace_nl_check_sender - check that the sender of a request may trace
@@ -36,6 +54,9 @@ int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack
 		NL_SET_ERR_MSG(extack, "kernel lockdown (confidentiality) forbids tracing");
 		return -EPERM;
 	}
+#ifndef HYPTRACE_HAS_SOCK_PRIVS
+	bind(HYPTRACE_NLGRP_NOTIFY);
+#endif
 	return 0;
 }
 
@@ -159,61 +180,6 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static void watch_losses(struct work_struct *work)
-{
-	hyptrace_remotes_watch_losses();
-}
-
-static DECLARE_DELAYED_WORK(watch_work, watch_losses);
-
-/* Netlink adds the socket to the group only after this: look for listeners later. */
-static int bind(int group)
-{
-	hyptrace_remotes_forget_losses();
-	queue_delayed_work(hyptrace_wq, &watch_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
-	return 0;
-}
-
-/**
- * hyptrace_nl_get_socket - get the private data of the socket that has sent a request
- * @skb:	the request
- * @extack:	of the request
- *
- * As genl_sk_priv_get(), which modules cannot call: generic netlink keeps the data by socket, and
- * frees it after close_socket().
- *
- * Return: the data, which exists as long as the socket; NULL if there is no memory.
- */
-struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb, struct netlink_ext_ack *extack)
-{
-	struct xarray *sockets = hyptrace_nl_family.sock_privs;
-	unsigned long index = (unsigned long)NETLINK_CB(skb).sk;
-	struct hyptrace_socket *socket = xa_load(sockets, index), *other;
-
-	if (socket)
-		return socket;
-	socket = kzalloc(sizeof(*socket), GFP_KERNEL_ACCOUNT);
-	if (!socket)
-		goto err_memory;
-	hyptrace_socket_init(socket);
-	other = xa_cmpxchg(sockets, index, NULL, socket, GFP_KERNEL_ACCOUNT);
-	if (!other)
-		return socket;
-	/* Another thread has just sent a request, too. */
-	kfree(socket);
-	if (!xa_is_err(other))
-		return other;
-err_memory:
-	NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
-	return NULL;
-}
-
-/* The last descriptor of a socket was closed, or the family is being unregistered. */
-static void close_socket(void *socket)
-{
-	hyptrace_socket_close(socket);
-}
-
 /*
  * Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. notify.c checks it
  * again, for the initial user namespace.
@@ -234,13 +200,18 @@ int __init hyptrace_netlink_register(void)
 {
 	int err;
 
-	hyptrace_nl_family.sock_priv_size = sizeof(struct hyptrace_socket);
-	hyptrace_nl_family.sock_priv_destroy = close_socket;
 	hyptrace_nl_family.mcgrps = groups;
 	hyptrace_nl_family.n_mcgrps = ARRAY_SIZE(groups);
+#ifdef HYPTRACE_HAS_SOCK_PRIVS
 	hyptrace_nl_family.bind = bind;
+#endif
+	err = hyptrace_nl_init_sockets();
+	if (err)
+		return err;
 	err = genl_register_family(&hyptrace_nl_family);
-	if (!err)
+	if (err)
+		hyptrace_nl_exit_sockets();
+	else
 		hyptrace_notify_init();
 	return err;
 }
@@ -252,5 +223,6 @@ void hyptrace_netlink_unregister(void)
 {
 	hyptrace_notify_exit();
 	genl_unregister_family(&hyptrace_nl_family);
+	hyptrace_nl_exit_sockets();
 	cancel_delayed_work_sync(&watch_work);
 }

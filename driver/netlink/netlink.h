@@ -32,6 +32,10 @@ int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack 
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack);
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
+
+/* socket.c */
+int hyptrace_nl_init_sockets(void);
+void hyptrace_nl_exit_sockets(void);
 struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb,
 					       struct netlink_ext_ack *extack);
 

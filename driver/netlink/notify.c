@@ -17,6 +17,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+#include "../compat.h"
 #include "netlink.h"
 
 /* See hyptrace_notify_changes(). Begins with 1: for netlink, 0 is no number. */

@@ -10,6 +10,7 @@
 
 #include <asm/arch_timer.h>
 #include <asm/hyp_image.h>
+#include <asm/hyptrace_tree.h>
 #include <asm/kvm_mmu.h>
 #include <asm/virt.h>
 
@@ -98,6 +99,18 @@ static const char *el2_formats(size_t *size)
 
 	return formats;
 }
+
+#ifndef HYPTRACE_HOOK_hold
+/* KVM of this tree never removes the hypervisor. */
+int kvm_hold_virtualization(void)
+{
+	return 0;
+}
+
+void kvm_release_virtualization(void)
+{
+}
+#endif
 
 const struct hyptrace_el2 hyptrace_el2 = {
 	.call		= el2_call,

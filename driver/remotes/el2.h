@@ -37,4 +37,8 @@ struct hyptrace_el2 {
 
 extern const struct hyptrace_el2 hyptrace_el2;
 
+/* virt/kvm/kvm_main.c, a hook: enable KVM as long as there is one more hold than releases */
+int kvm_hold_virtualization(void);
+void kvm_release_virtualization(void);
+
 #endif /* __HYPTRACE_EL2_H */

@@ -3,11 +3,11 @@
 # Writes hypercalls.h for pkvm.c: the numbers, names and arguments of the hypercalls of a kernel tree.
 # Kbuild runs it while it builds the module:
 #
-#	awk -f hypercalls.awk part=enum KVM_ASM part=handlers HYP_MAIN
+#	awk -f hypercalls.awk part=enum KVM_ASM part=handlers HYP_MAIN HOOKS
 #
 # KVM_ASM is the preprocessed asm/kvm_asm.h: its enum __kvm_host_smccc_func has the numbers. HYP_MAIN
-# is arch/arm64/kvm/hyp/nvhe/hyp-main.c: the function handle_NAME() reads the arguments by
-# DECLARE_REG(type, name, host_ctxt, register). Without files there are no hypercalls.
+# is arch/arm64/kvm/hyp/nvhe/hyp-main.c, and HOOKS is hyp/hooks.h: the function handle_NAME() reads the
+# arguments by DECLARE_REG(type, name, host_ctxt, register). Without files there are no hypercalls.
 #
 # An argument is listed if it is in a register from 1 to 4, as the event host_hcall has no others. A
 # handler that this script does not fully understand is called raw: nothing is known of its arguments.
@@ -18,6 +18,8 @@ BEGIN {
 	max_register = 4
 	# What the names may take in the netlink message of an event: it has room for 16 KiB.
 	max_name_bytes = 14 * 1024
+	# Of the numbers for modules, so many have a name.
+	nr_module_calls = 16
 }
 
 part == "enum" && /enum[ \t]+__kvm_host_smccc_func/ {
@@ -201,16 +203,35 @@ function find_handler(name,    from, nr, rest, start)
 	return nr == 1
 }
 
+# Android's handlers pass the result to functions such as errno_to_smccc(ret, host_ctxt), which set the registers. Remove
+# the context from their arguments. Return whether there are any.
+function remove_results(    at, end, i, text, found)
+{
+	while (match(body, /[a-z_]+(_to_smccc|_smccc_encode)[ \t\n]*\(/)) {
+		at = RSTART
+		end = split_list(body, RSTART + RLENGTH - 1)
+		if (!end)
+			return found
+		text = "result("
+		for (i = 1; i <= list_size; i++)
+			text = text (i > 1 ? ", " : "") (trim(list[i]) == context ? "0" : list[i])
+		body = substr(body, 1, at - 1) text substr(body, end)
+		found = 1
+	}
+	return found
+}
+
 # Read a handler: arg_type[] and arg_name[] by register, and returns. Return 0 if it is raw.
 function read_handler(name,    type, i, register, rest, is_set, is_read)
 {
 	split("", arg_type)
 	split("", arg_name)
 	split("", is_read)
-	returns = is_set = 0
+	returns = 0
 	if (!find_handler(name) || body ~ /#/)
 		return 0
 	body = expand_macros(body)
+	is_set = remove_results()
 
 	while (find_call(body, "DECLARE_REG", 1)) {
 		register = list_size == 4 ? trim(list[4]) : ""
@@ -325,10 +346,22 @@ function read_enum(    at, nr, i, constants, word, value, name)
 			continue
 		if (value == "" || value < 0 || value > 65535 || value in is_taken)
 			continue
+		# Android: the first number of those that EL2 modules register when they are loaded
+		if (name == "__dynamic_hcalls") {
+			for (at = 0; at < nr_module_calls; at++)
+				add_call(value + at, "module_hcall_" at)
+			continue
+		}
 		is_taken[value] = 1
-		ids[++nr_calls] = value
-		names[nr_calls] = name
+		is_named[value] = 1
+		add_call(value, name)
 	}
+}
+
+function add_call(id, name)
+{
+	ids[++nr_calls] = id
+	names[nr_calls] = name
 }
 
 function write_header(    i, bytes)
@@ -348,7 +381,8 @@ function write_header(    i, bytes)
 		write_call(ids[i], names[i])
 	print "};"
 	for (i = 1; i <= nr_calls; i++)
-		printf "static_assert(%s%s == %d);\n", prefix, names[i], ids[i]
+		if (ids[i] in is_named)
+			printf "static_assert(%s%s == %d);\n", prefix, names[i], ids[i]
 }
 
 function write_call(id, name,    i)

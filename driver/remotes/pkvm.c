@@ -158,7 +158,7 @@ static int __init hyptrace_pkvm_init(void)
 
 	el2 = symbol_get(hyptrace_el2);
 	if (!el2) {
-		pr_err("this kernel has no hooks for hyptrace at EL2: apply the patch for its series from hyp/linux and set CONFIG_HYPTRACE_PKVM\n");
+		pr_err("this kernel has no hooks for hyptrace at EL2: add them with \"make patch-tree\" and set CONFIG_HYPTRACE_PKVM\n");
 		return -EOPNOTSUPP;
 	}
 
@@ -193,6 +193,7 @@ static int __init hyptrace_pkvm_init(void)
 	}
 
 	set_events();
+	desc.missing = writer.missing;
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
 					    "the KVM hypervisor (nVHE), not protected";

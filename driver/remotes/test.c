@@ -121,7 +121,12 @@ static const struct hyptrace_remote_ops ops = {
 	.set_rate		= set_rate,
 };
 
-static const struct hyptrace_remote_desc desc = {
+/* Act as a hypervisor whose kernel has no place for some hooks. */
+static unsigned long missing;
+module_param(missing, ulong, 0444);
+MODULE_PARM_DESC(missing, "bit per id of an event that cannot be recorded, for tests");
+
+static struct hyptrace_remote_desc desc = {
 	.name		= "test",
 	.description	= "loopback: writes selftest events on request",
 	.owner		= THIS_MODULE,
@@ -144,6 +149,7 @@ static int __init hyptrace_test_init(void)
 	if (ret)
 		goto free_rings;
 
+	desc.missing = writer.missing | missing;
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);

@@ -35,6 +35,9 @@ struct hyptrace_writer_filter {
  * @frequency:	its nominal frequency, Hz
  * @parks_offline_cpus: the writer parks the ring of a CPU that goes offline, without a call
  *
+ * hyptrace_writer_init() sets:
+ * @missing:	HYPTRACE_INFO_MISSING of hyp/abi.h
+ *
  * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
  * @events:	bit per enabled event
  * @filters:	by event id
@@ -65,6 +68,8 @@ struct hyptrace_writer {
 	u64			(*counter)(void);
 	u64			frequency;
 	bool			parks_offline_cpus;
+
+	u64			missing;
 
 	u64			events;
 	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];

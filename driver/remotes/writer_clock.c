@@ -3,6 +3,7 @@
  * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Sets it again
  * after a suspend, during which the counter may have stopped. Called by writer.c.
  */
+#include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/math64.h>
 #include <linux/notifier.h>
@@ -101,6 +102,7 @@ void hyptrace_clock_init(struct hyptrace_writer *writer)
 	INIT_DELAYED_WORK(&writer->clock_work, clock_work);
 	writer->clock_pm.notifier_call = clock_pm;
 }
+EXPORT_SYMBOL_GPL(hyptrace_clock_init);
 
 /**
  * hyptrace_clock_start() - set the clock and keep it in step
@@ -117,6 +119,7 @@ void hyptrace_clock_start(struct hyptrace_writer *writer)
 	/* This fails only if the notifier is registered already. */
 	register_pm_notifier(&writer->clock_pm);
 }
+EXPORT_SYMBOL_GPL(hyptrace_clock_start);
 
 /**
  * hyptrace_clock_stop() - stop keeping the clock in step
@@ -129,3 +132,4 @@ void hyptrace_clock_stop(struct hyptrace_writer *writer)
 	unregister_pm_notifier(&writer->clock_pm);
 	cancel_delayed_work_sync(&writer->clock_work);
 }
+EXPORT_SYMBOL_GPL(hyptrace_clock_stop);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the family keeps for each netlink socket that has sent a request, until it is closed.
+ * Called by netlink.c, control.c and count.c.
+ */
+#include <linux/notifier.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+
+#include "../compat.h"
+#include "netlink.h"
+
+static struct hyptrace_socket *make_socket(void)
+{
+	struct hyptrace_socket *socket = kzalloc(sizeof(*socket), GFP_KERNEL_ACCOUNT);
+
+	if (socket)
+		hyptrace_socket_init(socket);
+	return socket;
+}
+
+#ifdef HYPTRACE_HAS_SOCK_PRIVS
+
+static struct hyptrace_socket *get_socket(struct sk_buff *skb)
+{
+	struct xarray *sockets = hyptrace_nl_family.sock_privs;
+	unsigned long index = (unsigned long)NETLINK_CB(skb).sk;
+	struct hyptrace_socket *socket = xa_load(sockets, index), *other;
+
+	if (socket)
+		return socket;
+	socket = make_socket();
+	if (!socket)
+		return NULL;
+	other = xa_cmpxchg(sockets, index, NULL, socket, GFP_KERNEL_ACCOUNT);
+	if (!other)
+		return socket;
+	/* Another thread has just sent a request, too. */
+	kfree(socket);
+	return xa_is_err(other) ? NULL : other;
+}
+
+/* The last descriptor of a socket was closed, or the family is being unregistered. */
+static void close_socket(void *socket)
+{
+	hyptrace_socket_close(socket);
+}
+
+/**
+ * hyptrace_nl_init_sockets - prepare the family, before it is registered
+ *
+ * Generic netlink keeps the data by socket, and frees it after close_socket().
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init hyptrace_nl_init_sockets(void)
+{
+	hyptrace_nl_family.sock_priv_size = sizeof(struct hyptrace_socket);
+	hyptrace_nl_family.sock_priv_destroy = close_socket;
+	return 0;
+}
+
+/**
+ * hyptrace_nl_exit_sockets - undo hyptrace_nl_init_sockets(), after the family was unregistered
+ */
+void hyptrace_nl_exit_sockets(void)
+{
+}
+
+#else
+
+struct known_socket {
+	struct list_head	of_all;
+	possible_net_t		net;
+	u32			portid;
+	struct hyptrace_socket	*socket;
+};
+
+/* A netlink socket is known by its port in its network namespace. */
+static LIST_HEAD(known_sockets);
+static DEFINE_MUTEX(known_lock);
+
+static struct known_socket *find_socket(const struct net *net, u32 portid)
+{
+	struct known_socket *known;
+
+	list_for_each_entry(known, &known_sockets, of_all) {
+		if (known->portid == portid && net_eq(read_pnet(&known->net), net))
+			return known;
+	}
+	return NULL;
+}
+
+static struct hyptrace_socket *get_socket(struct sk_buff *skb)
+{
+	struct net *net = sock_net(NETLINK_CB(skb).sk);
+	u32 portid = NETLINK_CB(skb).portid;
+	struct known_socket *known;
+
+	guard(mutex)(&known_lock);
+	known = find_socket(net, portid);
+	if (known)
+		return known->socket;
+	known = kzalloc(sizeof(*known), GFP_KERNEL_ACCOUNT);
+	if (!known)
+		return NULL;
+	known->socket = make_socket();
+	if (!known->socket) {
+		kfree(known);
+		return NULL;
+	}
+	write_pnet(&known->net, net);
+	known->portid = portid;
+	list_add(&known->of_all, &known_sockets);
+	return known->socket;
+}
+
+static void forget_socket(struct known_socket *known)
+{
+	list_del(&known->of_all);
+	hyptrace_socket_close(known->socket);
+	kfree(known->socket);
+	kfree(known);
+}
+
+static int notice_close(struct notifier_block *block, unsigned long event, void *data)
+{
+	const struct netlink_notify *closed = data;
+	struct known_socket *known;
+
+	if (event != NETLINK_URELEASE || closed->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	guard(mutex)(&known_lock);
+	known = find_socket(closed->net, closed->portid);
+	if (known)
+		forget_socket(known);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block close_notifier = { .notifier_call = notice_close };
+
+int __init hyptrace_nl_init_sockets(void)
+{
+	return netlink_register_notifier(&close_notifier);
+}
+
+void hyptrace_nl_exit_sockets(void)
+{
+	struct known_socket *known, *next;
+
+	netlink_unregister_notifier(&close_notifier);
+	guard(mutex)(&known_lock);
+	list_for_each_entry_safe(known, next, &known_sockets, of_all)
+		forget_socket(known);
+}
+
+#endif
+
+/**
+ * hyptrace_nl_get_socket - get the private data of the socket that has sent a request
+ * @skb:	the request
+ * @extack:	of the request
+ *
+ * As genl_sk_priv_get(), which modules cannot call.
+ *
+ * Return: the data, which exists as long as the socket; NULL if there is no memory.
+ */
+struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb, struct netlink_ext_ack *extack)
+{
+	struct hyptrace_socket *socket = get_socket(skb);
+
+	if (!socket)
+		NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
+	return socket;
+}
