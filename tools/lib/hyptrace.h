@@ -32,8 +32,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* The version of this header, and of the library that it came with */
-#define HYPTRACE_LIB_VERSION_MAJOR	0
-#define HYPTRACE_LIB_VERSION_MINOR	1
+#define HYPTRACE_LIB_VERSION_MAJOR	1
+#define HYPTRACE_LIB_VERSION_MINOR	0
 #define HYPTRACE_LIB_VERSION_PATCH	0
 #define HYPTRACE_LIB_VERSION \
 	(HYPTRACE_LIB_VERSION_MAJOR << 16 | HYPTRACE_LIB_VERSION_MINOR << 8 | \
@@ -73,6 +73,10 @@ struct hyptrace;
 
 struct hyptrace *hyptrace_open(struct hyptrace_error *err);
 void hyptrace_close(struct hyptrace *h);
+
+/* tracefs.c: the kernel's own tracer in place of the driver */
+struct hyptrace *hyptrace_open_tracefs(const char *path, const char *names,
+				       struct hyptrace_error *err);
 
 /* query.c and describe.c: remotes, CPUs, events and hypercalls */
 
@@ -223,6 +227,8 @@ struct hyptrace_field {
  * @count_breaks: how often its counters were reset or switched off on request. Absent in
  *		notifications
  * @holder:	process that holds its state (HYPTRACE_EVENT_HOLD), or 0. Absent in notifications
+ * @missing:	the writer cannot record it: its kernel has no place for a hook of the event
+ * @incomplete:	the writer does not record all of it, for the same reason
  */
 struct hyptrace_event {
 	char			remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -240,6 +246,8 @@ struct hyptrace_event {
 	bool			counted;
 	uint32_t		count_breaks;
 	uint32_t		holder;
+	bool			missing;
+	bool			incomplete;
 };
 
 /**
@@ -496,11 +504,13 @@ int hyptrace_listener_fd(const struct hyptrace_listener *listener);
 int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notification_fn fn,
 			   void *arg, struct hyptrace_error *err);
 
-/* device.c: read or observe a ring */
+/* device.c and reader.c: read or observe a ring */
 struct hyptrace_reader;
 
 struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int flags,
 					     struct hyptrace_error *err);
+struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
+						int flags, struct hyptrace_error *err);
 struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cpu,
 						      struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);

@@ -79,6 +79,7 @@ struct hyptrace_file_piece {
  * @formats:	formats of the events
  * @pieces:	its parts, in their order; only those that reading needs are known
  * @nr_pieces:	number of @pieces
+ * @boot:	the boot of the machine, a UUID that the kernel makes each time; NULL if not known
  */
 struct hyptrace_file_info {
 	char		*remote;
@@ -104,6 +105,7 @@ struct hyptrace_file_info {
 	struct hyptrace_formats		*formats;
 	struct hyptrace_file_piece	**pieces;
 	unsigned int			nr_pieces;
+	char				*boot;
 };
 
 /* file_read.c and file_next.c: read a file */

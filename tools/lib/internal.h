@@ -10,6 +10,7 @@
 
 #include "hyptrace.h"
 
+struct nl_msg;
 struct nlmsghdr;
 struct tep_handle;
 
@@ -36,6 +37,27 @@ struct hyptrace_extack {
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
 			   struct hyptrace_error *err);
+
+/* netlink.c: connections */
+
+/* Called for each message of an answer, and with NULL when a dump restarts */
+typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
+
+/* What answers in place of the driver, and offers readers of rings of its own */
+struct hyptrace_backend {
+	/* as hyptrace_nl_send(), but the caller frees the message */
+	int (*request)(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
+		       struct hyptrace_error *err);
+	struct hyptrace_reader *(*open)(void *arg, int cpu, struct hyptrace_error *err);
+	int (*hold)(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,
+		    bool tracing, struct hyptrace_error *err);
+	void (*detach)(struct hyptrace_reader *reader);
+	void (*close)(void *arg);
+};
+
+struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *arg,
+				  struct hyptrace_error *err);
+const struct hyptrace_backend *hyptrace_backend_of(const struct hyptrace *h, void **arg);
 
 /* format.c: events that the kernel has described */
 struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
@@ -105,6 +127,8 @@ struct hyptrace_reader {
 	size_t				meta_size;
 	const void			*data;	/* the mapped sub-buffers */
 	size_t				data_size;
+	const struct hyptrace_backend	*backend;	/* NULL: the driver */
+	void				*backend_arg;
 };
 
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);

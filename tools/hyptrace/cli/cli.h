@@ -14,6 +14,10 @@
 
 #define PROGRAM	"hyptrace"
 
+/* What "hyptrace names" has printed, and the line in it that says of which kernel it is */
+#define NAMES_VARIABLE	"HYPTRACE_NAMES"
+#define NAMES_RELEASE	"# hypercalls of Linux "
+
 struct context;
 struct printer;
 
@@ -50,6 +54,7 @@ struct context {
 	const char		*remote;	/* --remote, or NULL */
 	struct cpu_list		cpus;	/* --cpu, if have_cpus */
 	bool			have_cpus;
+	bool			is_tracefs;	/* the connection is to a tracer in tracefs */
 	const struct verb	*verb;
 	bool			json;
 	bool			pretty;	/* indented JSON */

@@ -76,11 +76,36 @@ static int fail_several(const char *verb, const struct event_choice *choice)
 	return EXIT_REFUSED;
 }
 
+static bool has_word(const struct words *words, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < words->nr && strcmp(words->words[i], name); i++)
+		;
+	return i < words->nr;
+}
+
+/* Leave out the events that are not in this kernel, unless a word is the very name of one. */
+static void leave_out_missing(struct event_choice *choice, const struct words *words)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < choice->nr; i++) {
+		if (choice->events[i]->missing && !has_word(words, choice->names[i]))
+			continue;
+		choice->names[nr] = choice->names[i];
+		choice->events[nr++] = choice->events[i];
+	}
+	choice->nr = nr;
+}
+
 /* Find the events that arguments name. Return an exit code. */
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice)
 {
 	select_events(events, nr, words->words, words->nr, choice);
+	if (strcmp(verb, "list"))
+		leave_out_missing(choice, words);
 	if (choice->nr_unknown == 1)
 		return fail_unknown(verb, choice->unknown[0], events, nr);
 	return choice->nr_unknown ? fail_several(verb, choice) : EXIT_DONE;

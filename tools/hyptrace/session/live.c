@@ -311,9 +311,10 @@ int session_start(struct session *s)
 {
 	struct hyptrace_error err;
 
+	/* before the rings are read: a tracer in tracefs reads ahead at once */
+	s->not_taken = count_not_taken(s);
 	if (hyptrace_stream_start(s->stream, &err))
 		return session_fail(s, &err);
-	s->not_taken = count_not_taken(s);
 	return EXIT_DONE;
 }
 

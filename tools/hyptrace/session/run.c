@@ -21,7 +21,10 @@ static int open_remote(struct session *s)
 	if (hyptrace_get_events(s->ctx->h, s->name, &s->own_events, &s->nr_events, &err))
 		return cmd_fail("cannot list the events of \"%s\": %s", s->name, err.text);
 	s->events = s->own_events;
-	if (s->takes & SESSION_SNAPSHOT) {
+	if (s->takes & SESSION_SNAPSHOT && s->ctx->is_tracefs) {
+		code = cmd_fail("cannot copy the rings of \"%s\": tracefs only lets one read them (use \"hyptrace stream\")",
+				s->name);
+	} else if (s->takes & SESSION_SNAPSHOT) {
 		s->formats = hyptrace_formats_new(s->own_events, s->nr_events, &err);
 		if (!s->formats)
 			code = session_fail(s, &err);

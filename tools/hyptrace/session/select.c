@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "lib/hyptrace.h"
@@ -19,6 +20,8 @@
 
 /* The remote of a verb if there are several and --remote is not given */
 #define DEFAULT_REMOTE	"hypervisor"
+/* A tracer of the kernel's own */
+#define TRACEFS_PREFIX	"tracefs:"
 /* The module that registers it */
 #define HYPERVISOR_MODULE	"hyptrace_pkvm"
 
@@ -40,14 +43,41 @@ void cmd_make_printer(struct context *ctx)
 				     ctx->color);
 }
 
-/* Connect to the driver and make the printer, once. */
+/* Say it if the names of hypercalls are those of another kernel. */
+static void check_names(const char *path)
+{
+	char release[sizeof(((struct utsname *)0)->release) + 1] = "";
+	struct utsname kernel;
+	FILE *f = fopen(path, "re");
+
+	if (f && fscanf(f, NAMES_RELEASE "%64s", release) == 1 && !uname(&kernel) &&
+	    strcmp(release, kernel.release))
+		cmd_note("\"%s\" has the names of hypercalls of %s, but this is %s: they may be wrong",
+			 path, release, kernel.release);
+	if (f)
+		fclose(f);
+}
+
+/* Connect to the driver, or to a tracer in tracefs, and make the printer, once. */
 int cmd_connect(struct context *ctx)
 {
+	const char *names = getenv(NAMES_VARIABLE);
 	struct hyptrace_error err;
 
 	cmd_make_printer(ctx);
-	if (!ctx->h)
+	if (ctx->h)
+		return EXIT_DONE;
+	if (!ctx->remote || strncmp(ctx->remote, TRACEFS_PREFIX, strlen(TRACEFS_PREFIX))) {
 		ctx->h = hyptrace_open(&err);
+	} else {
+		ctx->h = hyptrace_open_tracefs(ctx->remote + strlen(TRACEFS_PREFIX),
+					       names && *names ? names : NULL, &err);
+		/* the connection has no other remote */
+		ctx->remote = NULL;
+		ctx->is_tracefs = true;
+		if (ctx->h && names && *names)
+			check_names(names);
+	}
 	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output/die.h"
@@ -47,6 +48,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	const struct session_counts *counts = &s->counts;
 	char filtered[FILTER_COUNT_SIZE], discarded[FILTER_COUNT_SIZE] = "";
 	const char *lost = "";
+	char *name = NULL;
 
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
@@ -61,11 +63,15 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	/* what is lost are events, whatever is printed */
 	if (strcmp(what, "event"))
 		lost = counts->lost == 1 && !counts->lost_more ? " event" : " events";
-	cmd_note("%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s%s lost", nr, what, nr == 1 ? "" : "s",
+	if (s->is_one_of_many)
+		name = xasprintf("\"%s\": ", s->name);
+	cmd_note("%s%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s%s lost", name ? name : "", nr, what,
+		 nr == 1 ? "" : "s",
 		 out_printed(&s->ctx->out, printed),
 		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
 			      filtered), discarded,
 		 counts->lost, counts->lost_more ? " or more" : "", lost);
+	free(name);
 }
 
 /*

@@ -98,6 +98,7 @@ struct session {
 	/* the options; a verb may set them before session_parse() */
 	const char			*path;		/* the file; NULL: live */
 	bool				quiet;
+	bool				is_one_of_many;	/* the last line names the file */
 	bool				no_start;
 	struct choice			choice;
 	struct moment			from;

@@ -10,6 +10,7 @@
 #include "output/out.h"
 #include "output/stamp.h"
 #include "csv.h"
+#include "origin.h"
 #include "row.h"
 
 /* Bytes of the time and the CPU at most */
@@ -30,6 +31,8 @@ struct csv {
 	unsigned int			nr;
 	struct csv_column		*columns;	/* the columns of fields */
 	char				*commas;	/* the commas of a row that has no fields */
+	const struct origin		*origin;	/* or NULL */
+	char				*tail;	/* the end of each row */
 	struct stamp			stamp;	/* the cached time */
 	unsigned int			nr_ids;
 	/*
@@ -109,7 +112,15 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 	}
 	csv->rows = xcalloc(2 * csv->nr_ids + 1, sizeof(struct row *));
 	make_commas(csv);
+	csv->tail = xstrdup("\n");
 	return csv;
+}
+
+void csv_set_origin(struct csv *csv, const struct origin *origin)
+{
+	csv->origin = origin;
+	free(csv->tail);
+	csv->tail = xasprintf(",%s\n", origin->csv);
 }
 
 struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event)
@@ -135,6 +146,7 @@ void csv_free(struct csv *csv)
 	free(csv->rows);
 	free(csv->columns);
 	free(csv->commas);
+	free(csv->tail);
 	free(csv);
 }
 
@@ -161,7 +173,7 @@ void csv_head(const struct csv *csv, struct out *out)
 		put_string(out, csv->columns[i].name);
 		out_puts(out, "_name");
 	}
-	out_putc(out, '\n');
+	out_puts(out, csv->origin ? "," ORIGIN_COLUMNS "\n" : "\n");
 }
 
 /* Compile the row of an event, with nothing in the column of the field @but, which may be NULL. */
@@ -190,7 +202,7 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 		if (field && row_has_names(row, field))
 			row_add_name(row, field);
 	}
-	row_add_text(row, "\n");
+	row_add_text(row, csv->tail);
 	return row;
 }
 
@@ -222,7 +234,8 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 
 	if (!event || event->id >= csv->nr_ids) {
 		out_put_to(out, to);
-		out_printf(out, ",%s,%s\n", event ? event->name : "unknown", csv->commas);
+		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas,
+			   csv->tail);
 		return;
 	}
 	row = row_of(csv, event, rec);
@@ -244,7 +257,7 @@ void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, str
 		to = hyptrace_digits_decimal(to, lost);
 	out_put_to(out, to);
 	out_puts(out, csv->commas);
-	out_putc(out, '\n');
+	out_puts(out, csv->tail);
 }
 
 static const char *sql_type(const struct csv_column *column)
@@ -286,4 +299,6 @@ void csv_sql(const struct csv *csv, struct out *out)
 		put_name(out, column->name, "_name");
 		out_puts(out, " VARCHAR");
 	}
+	if (csv->origin)
+		out_puts(out, ", " ORIGIN_SQL);
 }

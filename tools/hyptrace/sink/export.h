@@ -29,11 +29,13 @@ struct export {
 	struct hyptrace_hypercall *const	*calls;
 	unsigned int				nr_calls;
 	const bool				*wanted;	/* ids; NULL for all */
+	struct origin				*origin;
 	unsigned int				nr_cpus;	/* all numbers of CPUs are below */
 	uint64_t				first;		/* no event is before; or 0 */
 	struct out				*out;		/* NULL: a folder */
 	int					folder_fd;
 	const char				*name;		/* of the output, for messages */
+	bool					is_alone;	/* with no threads of its own */
 	void					*state;		/* the format's own */
 };
 

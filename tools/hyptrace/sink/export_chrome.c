@@ -15,6 +15,7 @@
 #include "output/map.h"
 #include "output/stamp.h"
 #include "export.h"
+#include "origin.h"
 #include "row.h"
 
 /* The processes */
@@ -491,6 +492,7 @@ static int begin(struct export *x)
 {
 	out_puts(x->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":");
 	text_put_json(x->out, x->info->clock ? x->info->clock : "unknown");
+	out_printf(x->out, "%s%s", *x->origin->json ? "," : "", x->origin->json);
 	/* the first object of the list has no comma before it */
 	out_printf(x->out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%u,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"pKVM Hypervisor\"}}",
 		   CHROME_HYPERVISOR);

@@ -13,6 +13,7 @@
 #include "output/out.h"
 #include "csv.h"
 #include "export.h"
+#include "origin.h"
 #include "row.h"
 
 /* Bytes of a file's name at most, its NUL included */
@@ -129,9 +130,11 @@ static struct table *table_of(struct export *x, unsigned int number)
 	all->tables[number] = table;
 	if (number < EXPORT_NR_IDS) {
 		table->csv = csv_new_of(x->formats, x->events[i]);
+		csv_set_origin(table->csv, x->origin);
 		csv_head(table->csv, &table->out);
 	} else {
-		out_puts(&table->out, number == LOST ? "ts,cpu,lost\n" : "ts,cpu,id,size\n");
+		out_puts(&table->out, number == LOST ? "ts,cpu,lost," ORIGIN_COLUMNS "\n" :
+			 "ts,cpu,id,size," ORIGIN_COLUMNS "\n");
 	}
 	out_flush(&table->out);
 	return table;
@@ -172,6 +175,8 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 	rows = xmalloc(sizeof(*rows));
 	out_init_memory(&rows->out);
 	rows->csv = event ? csv_new_of(part->formats, event) : NULL;
+	if (event)
+		csv_set_origin(rows->csv, part->x->origin);
 	rows->number = number;
 	rows->next = state->first;
 	state->first = rows;
@@ -191,6 +196,7 @@ static struct csv *new_csv(const struct export *x, struct hyptrace_formats *form
 		    (!x->wanted || x->wanted[x->events[i]->id]))
 			events[nr++] = x->events[i];
 	csv = csv_new(formats, events, nr);
+	csv_set_origin(csv, x->origin);
 	free(events);
 	return csv;
 }
@@ -227,8 +233,8 @@ static void put_unknown(struct export_part *part, unsigned int cpu,
 {
 	struct rows *rows = rows_of(part, UNKNOWN, NULL);
 
-	out_printf(&rows->out, "%" PRIu64 ",%u,%u,%u\n", rec->ts, cpu, row_record_id(rec),
-		   rec->size);
+	out_printf(&rows->out, "%" PRIu64 ",%u,%u,%u,%s\n", rec->ts, cpu, row_record_id(rec),
+		   rec->size, part->x->origin->csv);
 	check_room(part, rows);
 }
 
@@ -254,7 +260,7 @@ static void put_loss(struct export_part *part, unsigned int cpu, uint64_t ts, ui
 	out_printf(out, "%" PRIu64 ",%u,", ts, cpu);
 	if (lost != HYPTRACE_LOST_UNKNOWN)
 		out_printf(out, "%" PRIu64, lost);
-	out_putc(out, '\n');
+	out_printf(out, ",%s\n", part->x->origin->csv);
 	check_room(part, rows);
 }
 
@@ -324,8 +330,8 @@ static void write_sql(struct export *x)
 	out_puts(&sql->out, "-- Load these tables into DuckDB, in this folder: duckdb trace.db <load.sql\n");
 	for (i = 0; i < EXPORT_NR_IDS; i++)
 		load(&sql->out, all->tables[i], "");
-	load(&sql->out, all->tables[LOST], ", lost UBIGINT");
-	load(&sql->out, all->tables[UNKNOWN], ", id USMALLINT, size UINTEGER");
+	load(&sql->out, all->tables[LOST], ", lost UBIGINT, " ORIGIN_SQL);
+	load(&sql->out, all->tables[UNKNOWN], ", id USMALLINT, size UINTEGER, " ORIGIN_SQL);
 	free_table(x, sql);
 }
 

@@ -203,8 +203,9 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 	struct reading reading = { format, x, damage, arg };
 	const struct hyptrace_file_work work = {
 		/* in a folder, each CPU has a file */
-		.flags = !format->by_cpu ? 0 : HYPTRACE_FILE_TURNS |
-			 (format->targets & EXPORT_TO_FILE ? 0 : HYPTRACE_FILE_BY_CPU),
+		.flags = (!format->by_cpu ? 0 : HYPTRACE_FILE_TURNS |
+			  (format->targets & EXPORT_TO_FILE ? 0 : HYPTRACE_FILE_BY_CPU)) |
+			 (x->is_alone ? HYPTRACE_FILE_ALONE : 0),
 		.arg = &reading,
 		.begin = begin_work,
 		.batch = put_batch,

@@ -12,6 +12,7 @@
 #include "output/text.h"
 #include "export.h"
 #include "json_rows.h"
+#include "origin.h"
 #include "row.h"
 
 #define noinline		__attribute__((noinline))
@@ -40,6 +41,8 @@ struct json_rows {
 	struct hyptrace_formats	*formats;
 	const struct hyptrace_model *model;
 	unsigned int		flags;
+	char			*tail;		/* the end of each line that is not indented */
+	size_t			tail_len;
 	bool			has_memory;
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
@@ -55,7 +58,15 @@ struct json_rows *json_rows_new(struct hyptrace_formats *formats,
 	rows->formats = formats;
 	rows->model = model;
 	rows->flags = flags;
+	json_rows_set_tail(rows, "");
 	return rows;
+}
+
+void json_rows_set_tail(struct json_rows *rows, const char *members)
+{
+	free(rows->tail);
+	rows->tail = xasprintf("%s%s}\n", *members ? "," : "", members);
+	rows->tail_len = strlen(rows->tail);
 }
 
 void json_rows_free(struct json_rows *rows)
@@ -70,6 +81,7 @@ void json_rows_free(struct json_rows *rows)
 	for (args = NULL; (args = map_next(&rows->calls, args)); free(args->ptr))
 		row_free(args->ptr);
 	map_free(&rows->calls);
+	free(rows->tail);
 	for (i = 0; i < EXPORT_NR_IDS; i++) {
 		if (!rows->events[i])
 			continue;
@@ -295,8 +307,6 @@ static void indent(const struct json_rows *rows, struct out *out)
 void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out)
 {
-	char *to;
-
 	if (rows->flags & JSON_ROWS_PRETTY) {
 		print_event(rows, cpu, rec, clear_memory(rows));
 		out_putc(&rows->memory, '}');
@@ -304,18 +314,15 @@ void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hypt
 		return;
 	}
 	print_event(rows, cpu, rec, out);
-	to = out_room(out, 2);
-	*to++ = '}';
-	*to++ = '\n';
-	out_put_to(out, to);
+	out_write(out, rows->tail, rows->tail_len);
 }
 
 static void put_lost(struct out *out, uint64_t lost)
 {
 	if (lost == HYPTRACE_LOST_UNKNOWN)
-		out_puts(out, "\"lost\":null}");
+		out_puts(out, "\"lost\":null");
 	else
-		out_printf(out, "\"lost\":%" PRIu64 "}", lost);
+		out_printf(out, "\"lost\":%" PRIu64, lost);
 }
 
 void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
@@ -326,10 +333,12 @@ void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint6
 	out_put_to(to, put_start(rows, out_room(to, HEAD_MAX), cpu, ts));
 	out_puts(to, rows->flags & JSON_ROWS_HOST ? "\",\"host\":true," : "\",");
 	put_lost(to, lost);
-	if (to == out)
-		out_putc(out, '\n');
-	else
-		indent(rows, out);
+	if (to == out) {
+		out_write(out, rows->tail, rows->tail_len);
+		return;
+	}
+	out_putc(to, '}');
+	indent(rows, out);
 }
 
 const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
@@ -340,6 +349,7 @@ const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 	print_event(rows, cpu, rec, out);
 	out_putc(out, ',');
 	put_lost(out, rec->lost);
+	out_putc(out, '}');
 	*len = out->len;
 	return out->buf;
 }
@@ -353,6 +363,7 @@ static int do_nothing(struct export *x)
 static void begin_part(struct export_part *part)
 {
 	part->state = json_rows_new(part->formats, part->x->model, 0);
+	json_rows_set_tail(part->state, part->x->origin->json);
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,

@@ -23,6 +23,8 @@ enum json_rows_flags {
 /* The model may be NULL for events of the host. */
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
 				const struct hyptrace_model *model, unsigned int flags);
+/* End each line with these members of an object, which must stay valid; "" for none. */
+void json_rows_set_tail(struct json_rows *rows, const char *members);
 void json_rows_free(struct json_rows *rows);
 void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out);

@@ -145,6 +145,7 @@ static void print_info(struct printer *p, const struct dump *d)
 	print_text(p, "recorder", info->recorder);
 	print_text(p, "command", info->command);
 	print_text(p, "uname", info->uname);
+	print_text(p, "boot", info->boot);
 	if (printer_is_json(p))
 		printer_array(p, "notes");
 	for (i = 0; i < info->nr_notes; i++) {

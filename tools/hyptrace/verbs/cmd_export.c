@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/boot_id.h"
 #include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
@@ -19,7 +20,9 @@
 #include "session/session.h"
 #include "session/signals.h"
 #include "sink/export.h"
+#include "sink/export_many.h"
 #include "sink/host_events.h"
+#include "sink/origin.h"
 
 #define OPT_WITH	0x200
 
@@ -37,6 +40,7 @@ struct job {
 	struct session			session;
 	const struct export_format	*format;
 	struct export_output		output;
+	struct words			more;		/* files after the first one */
 	bool				need_tar;	/* the name of the output says so */
 	struct host_events		host;		/* the host's events of the file */
 	struct hyptrace_file_info	info;		/* of a live remote */
@@ -96,6 +100,18 @@ static bool is_tar(const char *name)
 	return len > strlen(ending) && !strcmp(name + len - strlen(ending), ending);
 }
 
+/* Each of several files has an output in the folder OUT. */
+static error_t check_many(const struct job *job)
+{
+	if (!is_folder(job->output.name))
+		return cmd_usage("several files need a folder for their outputs: use \"--out FOLDER/\"");
+	if (!job->format)
+		return cmd_usage("several files need a format: use --format");
+	if (job->output.tar)
+		return cmd_usage("--with is for one file");
+	return 0;
+}
+
 static error_t choose_format(struct job *job)
 {
 	struct export_output *output = &job->output;
@@ -148,11 +164,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (job->session.path)
-			break;
-		job->session.path = arg;
+			cmd_add_word(&job->more, arg);
+		else
+			job->session.path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		return choose_format(job);
+		return job->more.nr ? check_many(job) : choose_format(job);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -184,8 +201,8 @@ static char *list_formats(int key, const char *text, void *input)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "[FILE]\n[-- COMMAND...]",
-	.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program. Without FILE, write events as they happen, until a signal comes, or COMMAND has ended: if none is enabled, the export enables those of --event until its end.",
+	.args_doc = "[FILE...]\n[-- COMMAND...]",
+	.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program. Of several files each has an output in the folder OUT. Without FILE, write events as they happen, until a signal comes, or COMMAND has ended: if none is enabled, the export enables those of --event until its end.",
 	.help_filter = list_formats,
 };
 
@@ -213,7 +230,7 @@ static void make_info(struct job *job)
 {
 	struct session *s = &job->session;
 	static struct utsname u;
-	static char text[sizeof(u)];
+	static char text[sizeof(u)], boot[BOOT_ID_SIZE];
 
 	uname(&u);
 	snprintf(text, sizeof(text), "%s %s %s %s %s", u.sysname, u.nodename, u.release, u.version,
@@ -225,6 +242,7 @@ static void make_info(struct job *job)
 		.uname = text,
 		.offset = strcmp(s->clock, "boot") ? 0 : clock_offset(),
 		.subbuf_size = s->remote->subbuf_size,
+		.boot = read_boot_id(boot) ? boot : NULL,
 	};
 }
 
@@ -253,6 +271,8 @@ static int prepare(struct job *job)
 	else
 		hyptrace_file_times(s->file, &x->first, NULL, NULL);
 	x->info = s->file ? hyptrace_file_info(s->file) : &job->info;
+	x->origin = origin_new(x->info);
+	x->is_alone = job->more.nr;
 	x->formats = s->formats;
 	x->calls = s->calls;
 	x->nr_calls = s->nr_calls;
@@ -320,6 +340,12 @@ static const struct session_ops ops = {
 	.tick = write_events,
 };
 
+/* Of several files, who waits for them says it once. */
+static int fail_interrupted(const struct job *job)
+{
+	return job->more.nr ? EXIT_REFUSED : cmd_fail("the export was interrupted");
+}
+
 /* Several threads read a file. But one reads its last events, or those that are live. */
 static int export_events(struct job *job)
 {
@@ -335,7 +361,7 @@ static int export_events(struct job *job)
 		code = job->code ? job->code : read_events(job, job->format, &job->x, s->file);
 		session_count_file(s);
 	}
-	return s->file && signals_stop ? cmd_fail("the export was interrupted") : code;
+	return s->file && signals_stop ? fail_interrupted(job) : code;
 }
 
 static int run_format(struct job *job)
@@ -373,7 +399,8 @@ static void note_host(const struct job *job)
 {
 	struct session host = {
 		.ctx = job->session.ctx, .quiet = job->session.quiet, .file = job->host.file,
-		.choice = job->host.choice,
+		.choice = job->host.choice, .name = job->session.path,
+		.is_one_of_many = job->session.is_one_of_many,
 	};
 
 	session_count_file(&host);
@@ -409,7 +436,7 @@ static int export_host(struct job *job)
 	code = job->format->host->begin(&x) ?: read_events(job, job->format->host, &x, h->file);
 	job->format->host->end(&x);
 	if (!code && signals_stop)
-		code = cmd_fail("the export was interrupted");
+		code = fail_interrupted(job);
 	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
 		code = cmd_fail("cannot write a temporary file: %s",
 				strerror(out->error ? out->error : errno));
@@ -455,7 +482,7 @@ static int export_to_output(struct job *job)
 	if (code)
 		return code;
 	s->loop.ignores_output = !is_stdout;
-	if (s->file && !s->count)
+	if (s->file && !s->count && !job->more.nr)
 		progress_begin(s->file, !s->quiet && (!is_stdout || is_stdout_file()));
 	code = run_format(job);
 	progress_end();
@@ -486,7 +513,38 @@ static int export_session(struct job *job)
 	choice_free(&job->host.choice);
 	hyptrace_model_free((struct hyptrace_model *)job->x.model);
 	free((struct hyptrace_event **)job->x.events);
+	origin_free(job->x.origin);
 	return session_close(s, code);
+}
+
+/* In a process of its own */
+static int export_one(void *arg, const char *file, const char *out)
+{
+	struct job *job = arg;
+
+	job->session.path = file;
+	job->session.is_one_of_many = true;
+	job->output.name = out;
+	job->output.is_folder = !(job->format->targets & EXPORT_TO_FILE);
+	return export_session(job);
+}
+
+static int export_files(struct job *job)
+{
+	struct export_many many = {
+		.folder = job->output.name, .ending = job->format->endings[0],
+		.one = export_one, .arg = job,
+	};
+	unsigned int i;
+	int code;
+
+	many.files = xcalloc(job->more.nr + 1, sizeof(*many.files));
+	many.files[many.nr++] = (char *)job->session.path;
+	for (i = 0; i < job->more.nr; i++)
+		many.files[many.nr++] = (char *)job->more.words[i];
+	code = export_many(&many);
+	free(many.files);
+	return code;
 }
 
 static int cmd_export(struct context *ctx, int argc, char **argv)
@@ -510,7 +568,7 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	/* a limit of the file size is an error of write() */
 	signal(SIGXFSZ, SIG_IGN);
-	code = export_session(&job);
+	code = job.more.nr ? export_files(&job) : export_session(&job);
 	/* as if the signal had ended the program, which has removed the output */
 	return code && signals_stop && s->path ? 128 + signals_stop : code;
 }

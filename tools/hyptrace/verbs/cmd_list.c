@@ -20,13 +20,19 @@ static void print_name(struct printer *p, const char *key, const void *row)
 	printer_styled(p, key, STYLE_NAME, ((const struct hyptrace_event *)row)->name);
 }
 
-/* Text has a word in place of a boolean. */
+/* Text has words in place of booleans. */
 static void print_enabled(struct printer *p, const char *key, const void *row)
 {
-	const bool enabled = ((const struct hyptrace_event *)row)->enabled;
+	const struct hyptrace_event *event = row;
+	const bool enabled = event->enabled;
 
 	if (!printer_is_text(p))
 		printer_bool(p, "enabled", enabled);
+	else if (event->missing)
+		printer_styled(p, key, STYLE_PLAIN, "not in this kernel");
+	else if (event->incomplete)
+		printer_styled(p, key, STYLE_PLAIN, enabled ?
+			       "enabled, without guests" : "disabled, without guests");
 	else
 		printer_styled(p, key, enabled ? STYLE_GOOD : STYLE_PLAIN,
 			       enabled ? "enabled" : "disabled");
@@ -67,6 +73,8 @@ static const struct column event_columns[] = {
 	{ "id", "ID", COLUMN_NUMBER | EVENT(U32, id), NULL },
 	{ "size", "SIZE", COLUMN_NUMBER | COLUMN_EXTRA | EVENT(U32, size), NULL },
 	{ "enabled", "STATE", 0, print_enabled },
+	{ "missing", "MISSING", COLUMN_JSON | EVENT(BOOL, missing), NULL },
+	{ "incomplete", "INCOMPLETE", COLUMN_JSON | EVENT(BOOL, incomplete), NULL },
 	{ "counted", "COUNTED", 0, print_counted },
 	{ "trigger", "TRIGGER", 0, print_trigger },
 	{ "after", "AFTER", COLUMN_JSON | COLUMN_NUMBER | EVENT(U32, after), NULL },
@@ -212,7 +220,8 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 {
 	static const struct printer_label labels[] = { { "enabled", "state" }, { 0 } };
 	static const char *const keys[] = {
-		"id", "enabled", "counted", "trigger", "after", "filter", "holder", "size",
+		"id", "enabled", "missing", "incomplete", "counted", "trigger", "after", "filter",
+		"holder", "size",
 	};
 	const struct columns columns = COLUMNS(field_columns);
 	const struct columns all = COLUMNS(event_columns);
@@ -222,8 +231,8 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_labels(p, labels);
 	printer_heading(p, "name", event->name);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		/* in text, the trigger says it */
-		if (printer_is_json(p) || strcmp(keys[i], "after"))
+		/* in text, state and trigger say it */
+		if (printer_is_json(p) || !strstr("missing incomplete after", keys[i]))
 			column_print(columns_find(&all, keys[i]), p, event);
 	print_format(p, event->print_fmt);
 	printer_table(p, "fields", &columns);

@@ -14,18 +14,31 @@ static const struct argp_option options[] = {
 	  "Live, take the numbers from events even if EL2 can count", 0 },
 	{ "counters", FLAG(counters), NULL, 0,
 	  "Print the counters of EL2 as they are: see \"hyptrace enable --count\"", 0 },
+	{ "openmetrics", FLAG(metrics), NULL, 0,
+	  "Print the counters of EL2 and of the rings as metrics for Prometheus", 0 },
 	{ "histogram", FLAG(histogram), NULL, 0, "Print a histogram of each row", 0 },
 	{ "csv", FLAG(csv), NULL, 0, "Print the rows as comma-separated values", 0 },
 	{ 0 }
 };
 
+/* Options for what is not the counters as they are */
+static bool has_choice(const struct stat *stat)
+{
+	const struct session *s = &stat->session;
+
+	return s->path || s->duration || s->child.argv || s->choice.words.nr || s->choice.filter ||
+	       stat->interval || stat->exact || stat->csv || stat->per_cpu ||
+	       stat->sort != NR_STAT_COLUMNS;
+}
+
 static error_t check(struct stat *stat)
 {
 	struct session *s = &stat->session;
 
-	if (stat->counters && (s->path || s->duration || s->child.argv || s->choice.words.nr ||
-			       s->choice.filter || stat->interval || stat->exact || stat->csv ||
-			       stat->per_cpu || stat->sort != NR_STAT_COLUMNS))
+	if (stat->metrics && (has_choice(stat) || stat->counters || stat->histogram ||
+			      s->ctx->json || s->ctx->have_cpus))
+		return cmd_usage("--openmetrics prints all counters so far: use it without other options");
+	if (stat->counters && has_choice(stat))
 		return cmd_usage("--counters prints what EL2 has counted so far: use it with --cpu, --histogram and --json only");
 	if (stat->csv && (s->ctx->json || stat->histogram))
 		return cmd_usage("--csv prints the rows only: use it without --json and --histogram");
@@ -83,6 +96,8 @@ static int cmd_stat(struct context *ctx, int argc, char **argv)
 	};
 
 	session_parse(&stat.session, &argp, argc, argv, &stat);
+	if (stat.metrics)
+		return cmd_connect(ctx) ?: stat_metrics(ctx);
 	if (stat.counters)
 		return cmd_connect(ctx) ?: stat_raw(ctx, &stat_raw_columns, stat.histogram);
 	if (stat.csv)

@@ -107,6 +107,8 @@ static const struct nl_member event_members[] = {
 	NL_MEMBER(NL_BOOL, HYPTRACE_A_EVENT_COUNTED, hyptrace_event, counted),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_COUNT_BREAKS, hyptrace_event, count_breaks),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_HOLDER, hyptrace_event, holder),
+	NL_MEMBER(NL_PRESENT, HYPTRACE_A_EVENT_MISSING, hyptrace_event, missing),
+	NL_MEMBER(NL_PRESENT, HYPTRACE_A_EVENT_INCOMPLETE, hyptrace_event, incomplete),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_SIZE, hyptrace_event, size),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_TRIGGER, hyptrace_event, trigger),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_AFTER, hyptrace_event, after),

@@ -65,9 +65,6 @@ void hyptrace_nl_free(const struct nl_type *type, void *item);
 
 /* netlink.c: requests. Without memory a message becomes NULL, and hyptrace_nl_send() says so. */
 
-/* Called for each message of an answer, and with NULL when a dump restarts */
-typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
-
 struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
 			       const char *remote);
 void hyptrace_nl_check(struct nl_msg **msg, int ret);

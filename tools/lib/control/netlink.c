@@ -28,6 +28,8 @@ struct hyptrace {
 	struct nl_sock	*sock;
 	struct nl_cb	*cb;
 	int		family;
+	const struct hyptrace_backend *backend;	/* NULL: the driver */
+	void		*backend_arg;
 };
 
 /* A request that waits for its answer */
@@ -147,6 +149,28 @@ fail:
 	return NULL;
 }
 
+/* Make a connection to something else than the driver, which owns @arg. */
+struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *arg,
+				  struct hyptrace_error *err)
+{
+	struct hyptrace *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		hyptrace_error_memory(err);
+		return NULL;
+	}
+	h->backend = backend;
+	h->backend_arg = arg;
+	return h;
+}
+
+/* Return NULL for the driver. */
+const struct hyptrace_backend *hyptrace_backend_of(const struct hyptrace *h, void **arg)
+{
+	*arg = h->backend_arg;
+	return h->backend;
+}
+
 /**
  * hyptrace_close - disconnect
  * @h:		the connection, or NULL
@@ -155,6 +179,8 @@ void hyptrace_close(struct hyptrace *h)
 {
 	if (!h)
 		return;
+	if (h->backend)
+		h->backend->close(h->backend_arg);
 	nl_cb_put(h->cb);
 	nl_socket_free(h->sock);
 	free(h);
@@ -228,6 +254,11 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 
 	if (!msg)
 		return hyptrace_error_memory(err);
+	if (h->backend) {
+		ret = h->backend->request(h->backend_arg, msg, fn, arg, err);
+		nlmsg_free(msg);
+		return ret;
+	}
 	for (tries = 0; tries < DUMP_TRIES; tries++) {
 		struct call call = {
 			.fn = fn,
@@ -252,5 +283,7 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 /* Return the number of the notifications' multicast group, negative if there is none. */
 int hyptrace_nl_group(struct hyptrace *h)
 {
+	if (h->backend)
+		return -1;
 	return genl_ctrl_resolve_grp(h->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
 }

@@ -40,7 +40,7 @@ struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hypt
 	int size = SOCKET_BUFFER;
 
 	if (group <= 0) {
-		hyptrace_error_set(err, ENOENT, "the driver has no notifications");
+		hyptrace_error_set(err, ENOENT, "there are no notifications");
 		return NULL;
 	}
 

@@ -18,11 +18,8 @@
 #include <string.h>
 
 #include "file_meta.h"
+#include "file_meta_line.h"
 #include "internal.h"
-
-/* Bytes of all notes, and of the line that fills up what they leave */
-#define NOTES_SIZE	4096
-#define ROOM		"room"
 
 /* Lists in a file have at most so many elements, and all lists together. */
 #define LIST_MAX	65536
@@ -32,35 +29,6 @@
 #define PRINT_FMT_MAX	(64U << 10)
 /* An event whose print format is not well formed has this one: its fields are printed. */
 #define NO_FORMAT	"0"
-
-enum value_type {
-	VALUE_NONE,
-	VALUE_NUMBER,		/* uint64_t */
-	VALUE_COUNT,		/* the same, with all its digits */
-	VALUE_SIGNED,		/* int64_t */
-	VALUE_U32,
-	VALUE_BOOL,
-	VALUE_TEXT,		/* char * */
-	VALUE_NAME,		/* the same */
-	VALUE_ARRAY,		/* a name in an array */
-};
-
-/* A value of a line */
-struct value {
-	enum value_type	type;
-	size_t		offset;	/* where it is kept */
-	uint32_t	max;	/* bytes of a name, or the largest number; 0 for that of the type */
-	const char	*others;	/* characters of a name that a name in C does not have */
-};
-
-/* What lines describe, and others after them describe further */
-enum owner {
-	OWNER_META,
-	OWNER_EVENT,
-	OWNER_FIELD,
-	OWNER_CALL,
-	NR_OWNERS
-};
 
 /* A text that is parsed */
 struct parser {
@@ -74,20 +42,6 @@ struct parser {
 	void			*owners[NR_OWNERS];	/* the last ones, or NULL */
 	const void		*before;	/* the element before the last one, or NULL */
 	struct hyptrace_error	*err;	/* the reason if it fails */
-};
-
-/* A kind of lines. If it has a @size, each line is an element of a list of its owner. */
-struct line {
-	const char	*keyword;
-	enum owner	of;
-	enum owner	is;	/* if it owns other lines */
-	const char	*orphan;	/* says that there is no owner */
-	size_t		list;	/* where the owner has the list, and its length */
-	size_t		nr;
-	size_t		size;	/* of an element */
-	/* returns what is wrong, or NULL */
-	const char	*(*check)(struct parser *p, const void *element);
-	struct value	values[6];	/* and VALUE_NONE */
 };
 
 static const char *check_cpu(struct parser *p, const void *element)
@@ -131,13 +85,14 @@ static const char *check_field(struct parser *p, const void *element)
 }
 
 /* In the order of the text */
-static const struct line lines[] = {
+const struct file_meta_line hyptrace_file_meta_lines[] = {
 	{ "remote", .values = {
 		{ VALUE_NAME, AT(file_meta, info.remote), HYPTRACE_REMOTE_NAME_MAX, "-.:" } } },
 	{ "clock", .values = { VALUE(TEXT, file_meta, info.clock) } },
 	{ "recorder", .values = { VALUE(TEXT, file_meta, info.recorder) } },
 	{ "command", .values = { VALUE(TEXT, file_meta, info.command) } },
 	{ "uname", .values = { VALUE(TEXT, file_meta, info.uname) } },
+	{ "boot", .values = { VALUE(TEXT, file_meta, info.boot) } },
 	{ "begin", .values = { VALUE(NUMBER, file_meta, info.begin) } },
 	{ "offset", .values = { VALUE(SIGNED, file_meta, info.offset) } },
 	{ "complete", .values = { { VALUE_U32, AT(file_meta, state), FILE_PLACED, NULL } } },
@@ -168,94 +123,8 @@ static const struct line lines[] = {
 	  LIST(AT(hypercall, args), AT(hypercall, nr_args), hypercall_arg), .values = {
 		{ VALUE_NAME, AT(hypercall_arg, type), NAME_MAX_BYTES, " *[]()" },
 		{ VALUE_NAME, AT(hypercall_arg, name), NAME_MAX_BYTES, "" } } },
+	{ 0 }
 };
-
-#define END_OF_LINES	(lines + sizeof(lines) / sizeof(lines[0]))
-
-static void put_string(FILE *f, const char *text)
-{
-	fputs(" \"", f);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < ' ' || c == 0x7f)
-			fprintf(f, "\\%03o", c);
-		else
-			fputc(c, f);
-	}
-	fputc('"', f);
-}
-
-static void put_value(FILE *f, enum value_type type, const void *from)
-{
-	if (type == VALUE_NUMBER)
-		fprintf(f, " %" PRIu64, *(const uint64_t *)from);
-	else if (type == VALUE_COUNT)
-		fprintf(f, " %020" PRIu64, *(const uint64_t *)from);
-	else if (type == VALUE_SIGNED)
-		fprintf(f, " %" PRId64, *(const int64_t *)from);
-	else if (type == VALUE_U32)
-		fprintf(f, " %" PRIu32, *(const uint32_t *)from);
-	else if (type == VALUE_BOOL)
-		fprintf(f, " %d", *(const bool *)from);
-	else
-		put_string(f, type == VALUE_ARRAY ? from : *(const char *const *)from);
-}
-
-static void put_lines(FILE *f, enum owner of, const char *owner);
-
-static void put_line(FILE *f, const struct line *line, const char *element)
-{
-	const struct value *value = line->values;
-
-	/* a text may be unknown */
-	if (!line->size && (value->type == VALUE_TEXT || value->type == VALUE_NAME) &&
-	    !*(const char *const *)(element + value->offset))
-		return;
-	fputs(line->keyword, f);
-	for (; value->type; value++)
-		put_value(f, value->type, element + value->offset);
-	fputc('\n', f);
-	if (line->is)
-		put_lines(f, line->is, element);
-}
-
-/* Put all lines that describe something further. */
-static void put_lines(FILE *f, enum owner of, const char *owner)
-{
-	const struct line *line;
-	unsigned int i;
-
-	for (line = lines; line < END_OF_LINES; line++) {
-		if (line->of != of)
-			continue;
-		if (!line->size)
-			put_line(f, line, owner);
-		for (i = 0; line->size && i < *(const unsigned int *)(owner + line->nr); i++)
-			put_line(f, line, (*(char *const *const *)(owner + line->list))[i]);
-	}
-}
-
-/* Notes are added while the file is recorded: they have the same room from the beginning. */
-static void put_notes(FILE *f, const struct hyptrace_file_info *info)
-{
-	const long end = ftell(f) + NOTES_SIZE - strlen(ROOM "\n");
-	unsigned int i;
-	long at;
-
-	for (i = 0; i < info->nr_notes; i++) {
-		at = ftell(f);
-		fputs("note", f);
-		put_string(f, info->notes[i]);
-		fputc('\n', f);
-		/* the next line replaces one that has no room */
-		if (ftell(f) > end)
-			fseek(f, at, SEEK_SET);
-	}
-	fprintf(f, ROOM "%*s\n", (int)(end - ftell(f)), "");
-}
 
 /* Make a list of @nr CPUs. Return false if there is no memory. */
 bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
@@ -267,25 +136,6 @@ bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_
 	return *cpus && *nr_cpus == nr;
 }
 
-/* Write the text. Return the text, which the caller frees; NULL if there is no memory. */
-char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len)
-{
-	char *text = NULL;
-	FILE *f = open_memstream(&text, len);
-
-	if (!f)
-		return NULL;
-	fputs(HYPTRACE_FILE_META_BEGIN, f);
-	put_lines(f, OWNER_META, (const char *)meta);
-	put_notes(f, &meta->info);
-	fputs("end\n", f);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 {
 	unsigned int i;
@@ -295,6 +145,7 @@ void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
 	free(meta->info.recorder);
 	free(meta->info.command);
 	free(meta->info.uname);
+	free(meta->info.boot);
 	free(meta->info.compression);
 	for (i = 0; i < meta->info.nr_notes; i++)
 		free(meta->info.notes[i]);
@@ -417,7 +268,7 @@ static int get_string(struct parser *p, char **text)
 }
 
 /* Get a name: of the characters that a name in C has, and of some others. */
-static int get_name(struct parser *p, char **name, const struct value *value)
+static int get_name(struct parser *p, char **name, const struct file_meta_value *value)
 {
 	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -434,7 +285,7 @@ static int get_name(struct parser *p, char **name, const struct value *value)
 	return 0;
 }
 
-static int get_value(struct parser *p, const struct value *value, void *to)
+static int get_value(struct parser *p, const struct file_meta_value *value, void *to)
 {
 	static const uint64_t max_of[] = {
 		[VALUE_NUMBER] = UINT64_MAX, [VALUE_COUNT] = UINT64_MAX, [VALUE_SIGNED] = INT64_MAX,
@@ -514,8 +365,8 @@ static int get_note(struct parser *p)
 
 static int get_line(struct parser *p)
 {
-	const struct line *line = lines;
-	const struct value *value;
+	const struct file_meta_line *line = hyptrace_file_meta_lines;
+	const struct file_meta_value *value;
 	char *owner, *element;
 	const char *wrong = NULL;
 	unsigned int *nr;
@@ -523,9 +374,9 @@ static int get_line(struct parser *p)
 
 	if (is_keyword(p, "note"))
 		return get_note(p);
-	while (line < END_OF_LINES && !is_keyword(p, line->keyword))
+	while (line->keyword && !is_keyword(p, line->keyword))
 		line++;
-	if (line == END_OF_LINES)
+	if (!line->keyword)
 		return 0;
 	owner = p->owners[line->of];
 	element = owner;

@@ -195,6 +195,8 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 		munmap((void *)reader->data, reader->data_size);
 	if (reader->meta)
 		munmap((void *)reader->meta, reader->meta_size);
+	if (reader->backend)
+		reader->backend->detach(reader);
 	if (reader->fd >= 0)
 		close(reader->fd);
 	free(reader);
@@ -230,7 +232,8 @@ int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uin
 		.percent = percent,
 	};
 
-	if (ioctl(reader->fd, HYPTRACE_IOC_WAKEUP, &wakeup))
+	/* tracefs looks when it wants */
+	if (!reader->backend && ioctl(reader->fd, HYPTRACE_IOC_WAKEUP, &wakeup))
 		return hyptrace_error_set(err, errno, "cannot set the latency: %s",
 					  strerror(errno));
 	return 0;
@@ -259,6 +262,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		.events = (uintptr_t)events,
 	};
 
+	if (reader->backend)
+		return reader->backend->hold(reader, events, nr, tracing, err);
 	if (!ioctl(reader->fd, HYPTRACE_IOC_HOLD, &hold))
 		return 0;
 	if (errno == ENOENT)

@@ -9,6 +9,8 @@
 #include "stream.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
+/* tracefs looks at the rings every 100 ms. */
+#define BOUND_TRACEFS	(800 * NSEC_PER_MSEC)
 
 /*
  * An event must be delivered before the bound for the order is over. It is held for
@@ -315,6 +317,8 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 		ret = read_counters(s, false, err);
 	if (ret)
 		return ret;
+	if (s->sources[0].reader->backend && s->options.bound < BOUND_TRACEFS)
+		s->options.bound = BOUND_TRACEFS;
 	s->merge = hyptrace_merge_new(s->nr_sources, s->options.bound / HELD_PART);
 	if (!s->merge)
 		return hyptrace_error_memory(err);
@@ -330,7 +334,8 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 /* On failure the kernel releases the hold when the stream detaches. */
 static void release_hold(struct hyptrace_stream *s)
 {
-	if (s->holding)
+	/* tracefs delivers the rest only then */
+	if (s->holding || (s->nr_sources && s->sources[0].reader->backend))
 		hyptrace_reader_hold(s->sources[0].reader, NULL, 0, false, NULL);
 	s->holding = false;
 }

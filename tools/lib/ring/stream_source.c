@@ -80,7 +80,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	uint32_t subbuf;
 	int ret;
 
-	src->reader = hyptrace_reader_open(s->remote->name, cpu, O_NONBLOCK, err);
+	src->reader = hyptrace_reader_open_on(s->h, s->remote->name, cpu, O_NONBLOCK, err);
 	if (!src->reader) {
 		if (err->errnum == EBUSY)
 			name_consumer(s, cpu, err);

@@ -10,6 +10,7 @@
 #include "lib/hyptrace.h"
 #include "output/text.h"
 #include "sink/export.h"
+#include "sink/origin.h"
 #include "export_ctf.h"
 
 #define NSEC_PER_SEC	INT64_C(1000000000)
@@ -85,7 +86,7 @@ static void put_string(FILE *f, const char *text)
 
 static void put_env(FILE *f, const char *name, const char *value)
 {
-	if (!value)
+	if (!value || !*value)
 		return;
 	fprintf(f, "\t%s = ", name);
 	put_string(f, value);
@@ -136,6 +137,12 @@ static void put_trace(FILE *f, const struct export *x)
 	put_env(f, "recorder", info->recorder);
 	put_env(f, "command", info->command);
 	put_env(f, "uname", info->uname);
+	/* the names that other tracers of Linux have for them */
+	put_env(f, "hostname", x->origin->machine);
+	put_env(f, "sysname", x->origin->system);
+	put_env(f, "kernel_release", x->origin->kernel);
+	put_env(f, "kernel_version", x->origin->version);
+	put_env(f, "boot_id", x->origin->boot);
 	fputs("};\n", f);
 	put_clock(f, info);
 	fputs(stream_text, f);

@@ -174,6 +174,7 @@ static int begin(struct export *x)
 	/* the memory transitions of each CPU, to be exported at the end */
 	x->state = xcalloc(x->nr_cpus + 1, sizeof(FILE *));
 	perfetto_put_clocks(x);
+	perfetto_put_origin(x);
 	return EXIT_DONE;
 }
 

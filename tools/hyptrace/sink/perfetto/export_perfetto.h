@@ -226,6 +226,9 @@ void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out);
 /* of the host's events, as a trace of their own */
 extern const struct export_format export_perfetto_host;
 
+/* export_perfetto_origin.c: which machine the events are from */
+void perfetto_put_origin(const struct export *x);
+
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_kinds(struct perfetto *p);
 void perfetto_free_kinds(struct perfetto *p);

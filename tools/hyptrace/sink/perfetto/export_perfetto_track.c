@@ -120,17 +120,6 @@ perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 	return names->nr;
 }
 
-/* Append a string as valid UTF-8: other characters than printable ASCII become "?". */
-static uint8_t *put_string(uint8_t *to, unsigned int field, const char *text, size_t max)
-{
-	size_t len = strnlen(text, max), i;
-
-	to = protobuf_varint(protobuf_tag(to, field, PROTOBUF_LEN), len);
-	for (i = 0; i < len; i++)
-		*to++ = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	return to;
-}
-
 static uint8_t *get_room(struct perfetto *p)
 {
 	return (uint8_t *)out_room(p->out, PACKET_MAX);
@@ -154,7 +143,7 @@ static void describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const c
 
 	descriptor = protobuf_open(start, TRACK_DESCRIPTOR);
 	to = protobuf_uint(descriptor, DESCRIPTOR_UUID, uuid);
-	to = put_string(to, DESCRIPTOR_NAME, name, NAME_MAX_BYTES);
+	to = protobuf_text(to, DESCRIPTOR_NAME, name, NAME_MAX_BYTES);
 	if (parent)
 		to = protobuf_uint(to, DESCRIPTOR_PARENT, parent);
 	put_packet(p, start, protobuf_close(descriptor, to));
@@ -266,7 +255,7 @@ static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto
 	data = protobuf_open(to, INTERNED_DATA);
 	entry = protobuf_open(data, table);
 	to = protobuf_uint(entry, INTERNED_IID, name);
-	to = put_string(to, INTERNED_TEXT, p->names.texts[name - 1], NAME_MAX_BYTES);
+	to = protobuf_text(to, INTERNED_TEXT, p->names.texts[name - 1], NAME_MAX_BYTES);
 	put_packet(p, start, protobuf_close(data, protobuf_close(entry, to)));
 }
 
@@ -283,7 +272,7 @@ static inline uint8_t *put_arg(uint8_t *to, const struct perfetto_arg *arg, cons
 
 	to = protobuf_uint(start, ANNOTATION_NAME_IID, arg->name);
 	if (arg->type == PERFETTO_TEXT)
-		to = put_string(to, PERFETTO_TEXT, text, PERFETTO_TEXT_MAX);
+		to = protobuf_text(to, PERFETTO_TEXT, text, PERFETTO_TEXT_MAX);
 	else
 		to = protobuf_uint(to, arg->type, arg->value);
 	return protobuf_close(start, to);
@@ -312,7 +301,7 @@ static void put_begin(struct perfetto *p, struct perfetto_track *track,
 	if (event->name)
 		to = protobuf_uint(to, NAME_IID, event->name);
 	else
-		to = put_string(to, NAME, event->text, NAME_MAX_BYTES);
+		to = protobuf_text(to, NAME, event->text, NAME_MAX_BYTES);
 	for (i = 0; i < event->nr_args; i++)
 		to = put_arg(to, &event->args[i], event->text);
 	for (i = 0; i < event->nr_flows; i++)

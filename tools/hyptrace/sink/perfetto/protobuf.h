@@ -57,6 +57,17 @@ static inline uint8_t *protobuf_bytes(uint8_t *to, unsigned int field, const voi
 	return to + len;
 }
 
+/* Append a string as valid UTF-8: other characters than printable ASCII become "?". */
+static inline uint8_t *protobuf_text(uint8_t *to, unsigned int field, const char *text, size_t max)
+{
+	size_t len = strnlen(text, max), i;
+
+	to = protobuf_varint(protobuf_tag(to, field, PROTOBUF_LEN), len);
+	for (i = 0; i < len; i++)
+		*to++ = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	return to;
+}
+
 static inline uint8_t *protobuf_open(uint8_t *to, unsigned int field)
 {
 	/* most messages are short: one byte for the length */

@@ -250,12 +250,33 @@ static int look(struct who *who)
 	return code;
 }
 
+/* Whether the live hypervisor records who gets and gives back pages, also those of guests */
+static int check_events(const struct session *s)
+{
+	const struct hyptrace_event *event;
+	unsigned int i;
+
+	for (i = 0; s->remote && i < s->nr_events; i++) {
+		event = s->events[i];
+		if (strcmp(event->name, "mem_transition") && strcmp(event->name, "host_hcall"))
+			continue;
+		if (event->missing || event->incomplete)
+			return cmd_fail("cannot look for leaks: %s%s is not in this kernel",
+					event->missing ? "" : "the memory of guests in ",
+					event->name);
+	}
+	return EXIT_DONE;
+}
+
 int leaks_run(struct who *who)
 {
 	struct session *s = &who->session;
 	struct hyptrace_error err;
 	uint8_t owner;
-	int code;
+	int code = check_events(s);
+
+	if (code)
+		return code;
 
 	/* A hypervisor that is not in protected mode owns no pages. */
 	if (s->remote && hyptrace_get_page_owners(s->ctx->h, s->name, 0, 1, &owner, &err))

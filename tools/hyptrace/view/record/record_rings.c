@@ -77,7 +77,7 @@ static int add_ring(struct record *r, unsigned int cpu)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = r->nr_rings };
 	struct hyptrace_error err;
 
-	ring->reader = hyptrace_reader_open(s->name, cpu, O_NONBLOCK, &err);
+	ring->reader = hyptrace_reader_open_on(s->ctx->h, s->name, cpu, O_NONBLOCK, &err);
 	/* without a list, the CPUs that have a ring are meant */
 	if (!ring->reader && err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
 		return EXIT_DONE;

@@ -232,6 +232,7 @@ struct stat {
 	bool			histogram;
 	bool			csv;
 	bool			counters;	/* print the counters of EL2 as they are */
+	bool			metrics;	/* the same, for Prometheus */
 	bool			exact;	/* use events even if EL2 has counters */
 	bool			has_buckets;	/* take the buckets of counters, too */
 	enum stat_column	sort;	/* NR_STAT_COLUMNS: the default */
@@ -388,6 +389,9 @@ void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column
 /* stat_raw.c: the counters of EL2 as they are, as a table or with their histograms */
 extern const struct columns stat_raw_columns;
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram);
+
+/* stat_metrics.c: the counters for Prometheus */
+int stat_metrics(struct context *ctx);
 
 /* stat_slow.c: the slowest samples of a row, with the events that they are made of */
 

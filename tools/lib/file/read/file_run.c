@@ -407,16 +407,17 @@ static unsigned int count_threads(unsigned int max)
 	return nr < max ? nr : max;
 }
 
-/* Is a file read faster by several threads? */
-static bool threads_help(const struct hyptrace_file *file)
+/* Is a file read faster by several threads, and may there be any? */
+static bool threads_help(const struct team *team)
 {
+	const struct hyptrace_file *file = team->file;
 	uint64_t size = 0;
 	unsigned int i;
 
 	for (i = 0; i < file->meta.info.nr_cpus; i++)
 		size += file->data[i].size;
 	/* libtraceevent prints events without a description: its state is for one thread */
-	return !file->tep && size >= BYTES_MIN &&
+	return !(team->work->flags & HYPTRACE_FILE_ALONE) && !file->tep && size >= BYTES_MIN &&
 	       (!file->options.last || file->options.last >= LAST_MIN) &&
 	       count_threads(THREADS_MAX) > 1;
 }
@@ -438,7 +439,7 @@ static void choose(struct team *team)
 		/* more threads than CPUs: one that waits for its turn does not hold up others */
 		if (!by_cpu)
 			team->nr_workers = nr_cpus < TURNS_MAX ? nr_cpus : TURNS_MAX;
-		if (threads_help(file))
+		if (threads_help(team))
 			team->nr_threads = by_cpu ? count_threads(max) : team->nr_workers;
 	} else if (file->options.sides & HYPTRACE_SIDE_HOST) {
 		/* libtraceevent prints the host's events: its state is for one thread */
@@ -448,7 +449,7 @@ static void choose(struct team *team)
 			return;
 		team->mode = BY_CPU;
 		team->nr_threads = count_threads(max);
-	} else if (!(flags & HYPTRACE_FILE_ALONE) && threads_help(file) &&
+	} else if (threads_help(team) &&
 		   file->meta.info.subbuf_size <= SUBBUF_MAX) {
 		team->mode = IN_BATCHES;
 		team->ordered = true;

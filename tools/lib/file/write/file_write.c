@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/boot_id.h"
 #include "file_write.h"
 
 /* The reserve is this part of the free room, but at most RESERVE_MAX bytes. */
@@ -232,6 +233,15 @@ static bool set_uname(struct hyptrace_file_info *info)
 	return info->uname;
 }
 
+/* Without /proc the boot is not known. */
+static void set_boot(struct hyptrace_file_info *info)
+{
+	char id[BOOT_ID_SIZE];
+
+	if (read_boot_id(id))
+		info->boot = strdup(id);
+}
+
 static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const char *remote,
 		    const char *command, struct hyptrace_error *err)
 {
@@ -249,6 +259,7 @@ static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const c
 	info->recorder = strdup("hyptrace " HYPTRACE_VERSION);
 	info->command = command ? strdup(command) : NULL;
 	info->begin = now(CLOCK_REALTIME);
+	set_boot(info);
 	if (!info->remote || !info->clock || !info->recorder || (command && !info->command) ||
 	    !set_uname(info))
 		return hyptrace_error_memory(err);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the events of an export are from, as a file says it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace_file.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "output/text.h"
+#include "origin.h"
+
+/* Cut the next word off a text. Return the word. */
+static char *cut_word(char **text)
+{
+	char *word = *text, *end = word + strcspn(word, " ");
+
+	*text = *end ? end + 1 : end;
+	*end = '\0';
+	return word;
+}
+
+/* Cut the last word off a text. Return the word. */
+static char *cut_last(char *text)
+{
+	char *blank = strrchr(text, ' ');
+
+	if (!blank)
+		return text + strlen(text);
+	*blank = '\0';
+	return blank + 1;
+}
+
+static char *make_csv(const struct origin *origin)
+{
+	char *machine = text_copy_csv(origin->machine), *boot = text_copy_csv(origin->boot);
+	char *kernel = text_copy_csv(origin->kernel), *csv;
+	size_t len;
+	FILE *f = text_open(&csv, &len);
+
+	fprintf(f, "%s,%s,%s", machine, boot, kernel);
+	text_close(f);
+	free(machine);
+	free(boot);
+	free(kernel);
+	return csv;
+}
+
+static void put_member(struct out *out, const char *key, const char *value)
+{
+	if (!*value)
+		return;
+	out_printf(out, "%s\"%s\":", out->len ? "," : "", key);
+	text_put_json(out, value);
+}
+
+static char *make_json(const struct origin *origin)
+{
+	struct out out;
+	char *json;
+
+	out_init_memory(&out);
+	put_member(&out, "machine", origin->machine);
+	put_member(&out, "boot", origin->boot);
+	put_member(&out, "kernel", origin->kernel);
+	out_putc(&out, '\0');
+	json = xstrdup(out.buf);
+	out_free(&out);
+	return json;
+}
+
+struct origin *origin_new(const struct hyptrace_file_info *info)
+{
+	struct origin *origin = xcalloc(1, sizeof(*origin));
+	char *text = xstrdup(info->uname ? info->uname : "");
+
+	origin->uname = text;
+	origin->boot = xstrdup(info->boot ? info->boot : "");
+	/* only the version has blanks */
+	origin->system = cut_word(&text);
+	origin->machine = cut_word(&text);
+	origin->kernel = cut_word(&text);
+	origin->version = text;
+	origin->arch = cut_last(text);
+	origin->csv = make_csv(origin);
+	origin->json = make_json(origin);
+	return origin;
+}
+
+void origin_free(struct origin *origin)
+{
+	if (!origin)
+		return;
+	free(origin->uname);
+	free(origin->boot);
+	free(origin->csv);
+	free(origin->json);
+	free(origin);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the counters of EL2 and of the rings as metrics for Prometheus, in its text format. Their
+ * names and labels are stable: hyptrace-stat(1) lists them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hyptrace.h"
+#include "cli/args.h"
+#include "output/clock.h"
+#include "output/die.h"
+#include "output/out.h"
+#include "session/counters.h"
+#include "stat.h"
+
+/* The counters of an event. Without a name, there is no such metric. */
+struct metric {
+	const char	*event;
+	const char	*label;		/* of the counted value */
+	bool		per_cpu;	/* few values: each CPU has metrics of its own */
+	const char	*count;
+	const char	*count_help;
+	const char	*seconds;
+	const char	*seconds_help;
+};
+
+static const struct metric metrics[] = {
+	{ "hyp_enter", "reason", true,
+	  "hyptrace_el2_visits_total", "Entries into EL2, by their reason.",
+	  "hyptrace_el2_seconds_total", "Time at EL2, by the reason of the entry." },
+	{ "hyp_exit", "reason", true, NULL, NULL, "hyptrace_outside_el2_seconds_total",
+	  "Time outside of EL2: of the host (eret_host), guests (eret_guest), firmware (smc)." },
+	{ "host_hcall", "hypercall", false,
+	  "hyptrace_hypercalls_total", "Hypercalls of the host.",
+	  "hyptrace_hypercall_seconds_total",
+	  "Time from the begin of hypercalls to their end, the time in guests included." },
+	{ "guest_exit", "exit", false,
+	  "hyptrace_guest_exits_total", "Exits of guests, by exception class or exit code.",
+	  "hyptrace_guest_run_seconds_total", "Time from entries of guests to these exits." },
+	{ "mem_transition", "operation", false,
+	  "hyptrace_memory_transitions_total", "Changes of the owners of memory.", NULL, NULL },
+};
+
+/* The counters of a CPU's ring */
+static const struct ring_metric {
+	const char	*name;
+	const char	*help;
+	size_t		offset;		/* in struct hyptrace_cpu, of one or two numbers */
+	size_t		more;		/* 0 for one */
+} ring_metrics[] = {
+	{ "hyptrace_ring_events_total", "Events that occurred while enabled, lost ones included.",
+	  offsetof(struct hyptrace_cpu, written), 0 },
+	{ "hyptrace_ring_read_events_total", "Events that a consumer has read.",
+	  offsetof(struct hyptrace_cpu, read), 0 },
+	{ "hyptrace_ring_lost_events_total", "Events that were overwritten or dropped.",
+	  offsetof(struct hyptrace_cpu, overrun), offsetof(struct hyptrace_cpu, dropped) },
+	{ "hyptrace_ring_filtered_events_total", "Events that a filter at EL2 did not accept.",
+	  offsetof(struct hyptrace_cpu, filtered), 0 },
+};
+
+static void begin_metric(struct out *out, const char *name, const char *type, const char *help)
+{
+	out_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* The value of a label; a backslash, a quote and a new line are escaped. */
+static void put_label(struct out *out, const char *key, const char *value)
+{
+	out_printf(out, "%s=\"", key);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			out_putc(out, '\\');
+		if (*value == '\n')
+			out_puts(out, "\\n");
+		else
+			out_putc(out, *value);
+	}
+	out_putc(out, '"');
+}
+
+static void put_counter(struct out *out, const char *remote, const struct metric *metric,
+			const struct counter_sum *sum, bool is_time)
+{
+	const struct hyptrace_event_counter *of = sum->of;
+
+	out_printf(out, "%s{", is_time ? metric->seconds : metric->count);
+	put_label(out, "remote", remote);
+	if (metric->per_cpu)
+		out_printf(out, ",cpu=\"%u\"", of->cpu);
+	out_putc(out, ',');
+	/* numbers of two fields may be the same */
+	if (of->is_others)
+		put_label(out, metric->label, "other");
+	else if (of->name)
+		put_label(out, metric->label, of->name);
+	else
+		out_printf(out, "%s=\"%s %" PRIu64 "\"", metric->label, of->field, of->value);
+	if (is_time)
+		out_printf(out, "} %" PRIu64 ".%09" PRIu64 "\n", sum->total / NSEC_PER_SEC,
+			   sum->total % NSEC_PER_SEC);
+	else
+		out_printf(out, "} %" PRIu64 "\n", sum->count);
+}
+
+static void put_counters(struct out *out, const char *remote, const struct metric *metric,
+			 const struct counter_sums *sums, bool is_time)
+{
+	bool is_begun = false;
+	unsigned int i;
+
+	for (i = 0; i < sums->nr; i++) {
+		const struct counter_sum *sum = &sums->sums[i];
+
+		if (!sum->of || strcmp(sum->event->name, metric->event))
+			continue;
+		if (!is_begun)
+			begin_metric(out, is_time ? metric->seconds : metric->count, "counter",
+				     is_time ? metric->seconds_help : metric->count_help);
+		is_begun = true;
+		put_counter(out, remote, metric, sum, is_time);
+	}
+}
+
+static bool is_per_cpu(const char *event)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		if (!strcmp(metrics[i].event, event))
+			return metrics[i].per_cpu;
+	return false;
+}
+
+static void put_all_counters(struct out *out, const char *remote,
+			     struct hyptrace_event *const *events,
+			     struct hyptrace_event_counter *const *counters, unsigned int nr)
+{
+	struct counter_sums sums = {};
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		counter_sums_add(&sums, events, counters[i], !is_per_cpu(counters[i]->event));
+	counter_sums_sort(&sums);
+	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		if (metrics[i].count)
+			put_counters(out, remote, &metrics[i], &sums, false);
+		if (metrics[i].seconds)
+			put_counters(out, remote, &metrics[i], &sums, true);
+	}
+	counter_sums_free(&sums);
+}
+
+static void put_rings(struct out *out, const char *remote, struct hyptrace_cpu *const *cpus,
+		      unsigned int nr)
+{
+	const struct ring_metric *metric = ring_metrics;
+	const struct ring_metric *end = metric + sizeof(ring_metrics) / sizeof(*metric);
+	unsigned int i;
+
+	for (; metric < end && nr; metric++) {
+		begin_metric(out, metric->name, "counter", metric->help);
+		for (i = 0; i < nr; i++) {
+			const char *cpu = (const char *)cpus[i];
+			uint64_t value = *(const uint64_t *)(cpu + metric->offset);
+
+			if (metric->more)
+				value += *(const uint64_t *)(cpu + metric->more);
+			out_printf(out, "%s{", metric->name);
+			put_label(out, "remote", remote);
+			out_printf(out, ",cpu=\"%u\"} %" PRIu64 "\n", cpus[i]->id, value);
+		}
+	}
+}
+
+static void put_states(struct out *out, const struct hyptrace_remote *remote)
+{
+	begin_metric(out, "hyptrace_version_info", "gauge", "The version of the command.");
+	out_puts(out, "hyptrace_version_info{version=\"" HYPTRACE_VERSION "\"} 1\n");
+	begin_metric(out, "hyptrace_tracing", "gauge", "1 while enabled events are recorded, else 0.");
+	out_puts(out, "hyptrace_tracing{");
+	put_label(out, "remote", remote->name);
+	out_printf(out, "} %d\n", remote->state == HYPTRACE_STATE_TRACING);
+}
+
+/* All is read before anything is printed: what is printed is complete. */
+int stat_metrics(struct context *ctx)
+{
+	struct hyptrace_event_counter **counters = NULL;
+	struct hyptrace_cpu **cpus = NULL;
+	unsigned int nr, nr_counters = 0, nr_cpus;
+	struct hyptrace_remote *remote;
+	struct hyptrace_event **events;
+	struct hyptrace_error err;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
+	bool can_count;
+
+	if (code)
+		return code;
+	can_count = !hyptrace_get_counters(ctx->h, remote->name, HYPTRACE_CPU_ALL, &counters,
+					   &nr_counters, &err);
+	/* a remote without counters has rings */
+	if (!can_count && err.errnum != EOPNOTSUPP)
+		code = cmd_fail("cannot get the counters: %s", err.text);
+	else
+		code = cmd_get_cpus(ctx, remote->name, &cpus, &nr_cpus);
+	if (!code) {
+		if (can_count && !nr_counters && !counters_any_counted(events))
+			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
+		put_states(&ctx->out, remote);
+		put_rings(&ctx->out, remote->name, cpus, nr_cpus);
+		put_all_counters(&ctx->out, remote->name, events, counters, nr_counters);
+	}
+	hyptrace_free_cpus(cpus);
+	hyptrace_free_counters(counters);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's own tracer of EL2 in tracefs, as a source of events in place of the driver. For the
+ * files of this room.
+ *
+ * A process per CPU reads that CPU's pipe, since its reads block and poll() does not work on it. It
+ * turns lines, or the pages of a raw pipe, into sub-buffers, which it writes to a pipe of its own.
+ */
+#ifndef HYPTRACE_TRACEFS_H
+#define HYPTRACE_TRACEFS_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "internal.h"
+
+#define TRACEFS_FIELDS_MAX	16
+#define TRACEFS_NAME_MAX	HYPTRACE_EVENT_NAME_MAX
+/* Bytes of a format file, of a line and of a payload at most */
+#define TRACEFS_FORMAT_MAX	(16 << 10)
+#define TRACEFS_LINE_MAX	1024
+#define TRACEFS_PAYLOAD_MAX	256
+/* Bytes of the text of an event whose fields cannot be told from it */
+#define TRACEFS_TEXT		96
+
+struct tracefs_field {
+	char		name[TRACEFS_NAME_MAX + 1];
+	char		type[TRACEFS_NAME_MAX + 1];
+	uint16_t	from;		/* where it is in a raw record */
+	uint16_t	offset;		/* where it is in ours */
+	uint16_t	size;
+	bool		is_signed;
+	bool		is_reason;	/* its values have the names of hyptrace_tracefs_reasons */
+	bool		is_unknown;	/* the kernel does not have it */
+};
+
+/* A conversion of a print format, and the text before it */
+struct tracefs_piece {
+	const char			*text;
+	size_t				len;
+	const struct tracefs_field	*field;	/* NULL: the end */
+	char				conversion;
+};
+
+struct tracefs_event {
+	char			name[TRACEFS_NAME_MAX + 1];
+	char			*dir;		/* below that of the tracer */
+	char			*format;	/* of the format file; the pieces refer to it */
+	uint16_t		id;
+	uint16_t		size;
+	struct tracefs_field	fields[TRACEFS_FIELDS_MAX];
+	unsigned int		nr_fields;
+	struct tracefs_piece	pieces[TRACEFS_FIELDS_MAX + 1];
+	unsigned int		nr_pieces;	/* 0: the text does not tell the fields */
+	bool			is_held;	/* enabled while somebody reads */
+};
+
+/* Names of hypercalls by number; NULL: none */
+struct tracefs_names {
+	char		**by_id;
+	unsigned int	nr;
+};
+
+/* What a process of a CPU and its parent share */
+struct tracefs_shared {
+	uint64_t	events;
+	uint64_t	lost;
+	bool		is_ending;	/* read what there is, then end */
+};
+
+struct tracefs {
+	int			dir;
+	char			path[4096];	/* of @dir */
+	char			name[HYPTRACE_REMOTE_NAME_MAX + 1];	/* of the remote */
+	struct tracefs_event	*events;
+	unsigned int		nr_events;
+	struct tracefs_names	names;
+	struct tracefs_reader	*readers;	/* a list */
+	/* the readers have taken the counters as they were: they are 0 before */
+	bool			has_begun;
+	bool			holds_tracing;
+	bool			was_unloaded;	/* when the source was opened */
+	int			guard;		/* a pipe to the process that restores, or -1 */
+	pid_t			guard_pid;
+};
+
+struct tracefs_reader {
+	struct tracefs		*of;
+	struct tracefs_reader	*next;
+	struct hyptrace_reader	*reader;
+	struct tracefs_shared	*shared;
+	unsigned int		cpu;
+	pid_t			pid;
+	/* after the end: bytes that the reader's descriptor still has, which is now a file */
+	bool			has_ended;
+	size_t			rest;
+};
+
+/* Sub-buffers in the making */
+struct tracefs_page {
+	int		fd;		/* where they are written to */
+	struct tracefs_shared *shared;
+	char		*data;
+	size_t		size;
+	size_t		used;		/* bytes of records */
+	uint64_t	begin;		/* time of the first record */
+	uint64_t	last;		/* time of the last one */
+	uint64_t	lost;		/* events lost before the first one */
+	bool		has_failed;
+};
+
+/* tracefs_format.c */
+extern const char *const hyptrace_tracefs_reasons[];
+void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload);
+bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw);
+bool hyptrace_tracefs_is_call(const struct tracefs_event *event,
+			      const struct tracefs_field *field);
+char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
+				 const struct tracefs_names *names);
+const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const char *name,
+						  size_t len);
+
+/* tracefs_text.c */
+void hyptrace_tracefs_line(const struct tracefs *t, struct tracefs_page *page, const char *line,
+			   size_t len);
+
+/* tracefs_page.c */
+void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *payload,
+			  size_t size);
+void hyptrace_tracefs_lose(struct tracefs_page *page, uint64_t nr);
+void hyptrace_tracefs_flush(struct tracefs_page *page);
+bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, const void *data,
+			  size_t size);
+
+/* tracefs_pump.c */
+struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
+						     struct hyptrace_error *err);
+void hyptrace_tracefs_detach(struct hyptrace_reader *reader);
+void hyptrace_tracefs_end_readers(struct tracefs *t);
+void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3);
+
+/* tracefs_state.c */
+int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err);
+bool hyptrace_tracefs_read(int dir, const char *file, char *to, size_t size);
+int hyptrace_tracefs_write(int dir, const char *file, const char *text);
+bool hyptrace_tracefs_is_on(const struct tracefs *t, const struct tracefs_event *event);
+int hyptrace_tracefs_enable(const struct tracefs *t, const struct tracefs_event *event, bool on);
+int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,
+			  bool tracing, struct hyptrace_error *err);
+void hyptrace_tracefs_release(struct tracefs *t);
+
+/* tracefs_answer.c */
+int hyptrace_tracefs_request(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
+			     struct hyptrace_error *err);
+
+#endif /* HYPTRACE_TRACEFS_H */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Make sub-buffers of records, and take the records out of pages of a raw pipe.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include <linux/hyptrace_record.h>
+
+#include "tracefs.h"
+
+#define WORD		sizeof(uint32_t)
+#define DELTA_MAX	((UINT64_C(1) << HYPTRACE_DELTA_BITS) - 1)
+/* A header, the high bits of a time, and the number of lost events after the data */
+#define OVERHEAD	(3 * WORD + sizeof(uint64_t))
+
+/* Write the sub-buffer, if it has anything to say. */
+void hyptrace_tracefs_flush(struct tracefs_page *page)
+{
+	struct hyptrace_subbuf *subbuf = (void *)page->data;
+	size_t done = 0;
+	ssize_t n;
+
+	if (!page->used && !page->lost)
+		return;
+	subbuf->time_stamp = page->used ? page->begin : page->last;
+	subbuf->commit = page->used;
+	if (page->lost)
+		subbuf->commit |= HYPTRACE_COMMIT_MISSED;
+	if (page->lost && page->lost != HYPTRACE_LOST_UNKNOWN) {
+		subbuf->commit |= HYPTRACE_COMMIT_STORED;
+		memcpy(subbuf->data + page->used, &page->lost, sizeof(page->lost));
+	}
+	while (done < page->size && !page->has_failed) {
+		n = write(page->fd, page->data + done, page->size - done);
+		if (n > 0)
+			done += n;
+		else if (n < 0 && errno != EINTR)
+			page->has_failed = true;
+	}
+	memset(page->data, 0, page->size);
+	page->used = 0;
+	page->lost = 0;
+}
+
+/* Events were lost after the last record; HYPTRACE_LOST_UNKNOWN: nobody knows how many. */
+void hyptrace_tracefs_lose(struct tracefs_page *page, uint64_t nr)
+{
+	if (page->used)
+		hyptrace_tracefs_flush(page);
+	page->lost = page->lost > HYPTRACE_LOST_UNKNOWN - nr ? HYPTRACE_LOST_UNKNOWN :
+							       page->lost + nr;
+	if (nr != HYPTRACE_LOST_UNKNOWN)
+		page->shared->lost += nr;
+}
+
+static void add(struct tracefs_page *page, const void *from, size_t size)
+{
+	memcpy(page->data + HYPTRACE_SUBBUF_HEADER + page->used, from, size);
+	page->used += size;
+}
+
+/* Add a record. Times of a CPU do not go backwards. */
+void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *payload,
+			  size_t size)
+{
+	const uint32_t words = (size + WORD - 1) / WORD;
+	const size_t room = page->size - HYPTRACE_SUBBUF_HEADER - OVERHEAD;
+	uint32_t word[2];
+	uint64_t delta;
+
+	if (ts < page->last)
+		ts = page->last;
+	if (page->used + words * WORD > room)
+		hyptrace_tracefs_flush(page);
+	if (!page->used) {
+		page->begin = ts;
+		page->last = ts;
+	}
+	delta = ts - page->last;
+	page->last = ts;
+	if (delta > DELTA_MAX) {
+		/* of more than 2^59 ns, a bit is lost */
+		word[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND, delta & DELTA_MAX);
+		word[1] = delta >> HYPTRACE_DELTA_BITS;
+		add(page, word, sizeof(word));
+		delta = 0;
+	}
+	word[0] = hyptrace_record_header(words <= HYPTRACE_TYPE_MAX_WORDS ? words :
+					 HYPTRACE_TYPE_LENGTH_WORD, delta);
+	word[1] = (words + 1) * WORD;
+	add(page, word, words <= HYPTRACE_TYPE_MAX_WORDS ? WORD : 2 * WORD);
+	memset(page->data + HYPTRACE_SUBBUF_HEADER + page->used, 0, words * WORD);
+	memcpy(page->data + HYPTRACE_SUBBUF_HEADER + page->used, payload, size);
+	page->used += words * WORD;
+	page->shared->events++;
+}
+
+static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,
+		    const char *data, size_t size)
+{
+	char payload[TRACEFS_PAYLOAD_MAX] __attribute__((aligned(8))) = {};
+	const struct tracefs_event *event = NULL;
+	unsigned int i;
+	uint16_t id;
+
+	if (size < sizeof(id))
+		goto lost;
+	memcpy(&id, data, sizeof(id));
+	for (i = 0; i < t->nr_events && t->events[i].id != id; i++)
+		;
+	if (i == t->nr_events)
+		goto lost;
+	event = &t->events[i];
+	memcpy(payload, &id, sizeof(id));
+	for (i = 0; i < event->nr_fields; i++) {
+		const struct tracefs_field *field = &event->fields[i];
+
+		if (field->size == TRACEFS_TEXT || field->is_unknown)
+			continue;
+		if (field->from + field->size > size)
+			goto lost;
+		memcpy(payload + field->offset, data + field->from, field->size);
+	}
+	hyptrace_tracefs_set_unknown(event, payload);
+	hyptrace_tracefs_put(page, ts, payload, event->size);
+	return;
+lost:
+	hyptrace_tracefs_lose(page, 1);
+}
+
+/*
+ * Take the records of a page. Unlike those of the kernel, they are not rounded up. Return false if
+ * the page is damaged: what follows in it is lost, and nobody knows how many.
+ */
+bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, const void *data,
+			  size_t size)
+{
+	const struct hyptrace_subbuf *subbuf = data;
+	const char *at = (const char *)subbuf->data, *end;
+	uint64_t ts, lost, commit;
+	uint32_t word[2], type_len;
+
+	if (size < HYPTRACE_SUBBUF_HEADER)
+		goto damaged;
+	ts = subbuf->time_stamp;
+	commit = subbuf->commit;
+	end = at + (commit & HYPTRACE_COMMIT_MASK);
+	if ((commit & HYPTRACE_COMMIT_MASK) > size - HYPTRACE_SUBBUF_HEADER)
+		goto damaged;
+	if (commit & HYPTRACE_COMMIT_MISSED) {
+		lost = HYPTRACE_LOST_UNKNOWN;
+		if (commit & HYPTRACE_COMMIT_STORED &&
+		    end + sizeof(lost) <= (const char *)data + size)
+			memcpy(&lost, end, sizeof(lost));
+		hyptrace_tracefs_lose(page, lost);
+	}
+	while (end - at >= (ptrdiff_t)sizeof(word)) {
+		memcpy(word, at, sizeof(word));
+		at += WORD;
+		type_len = hyptrace_record_type_len(word[0]);
+		ts += hyptrace_record_delta(word[0]);
+		if (type_len == HYPTRACE_TYPE_PADDING)
+			break;
+		if (type_len == HYPTRACE_TYPE_TIME_EXTEND) {
+			ts += (uint64_t)word[1] << HYPTRACE_DELTA_BITS;
+			at += WORD;
+			continue;
+		}
+		if (type_len || word[1] < WORD || word[1] > end - at)
+			goto damaged;
+		put_raw(t, page, ts, at + WORD, word[1] - WORD);
+		at += word[1];
+	}
+	return true;
+damaged:
+	hyptrace_tracefs_lose(page, HYPTRACE_LOST_UNKNOWN);
+	return false;
+}

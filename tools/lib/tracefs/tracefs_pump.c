@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers.
+ *
+ * A timer interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tracefs.h"
+
+/* Bytes to read at once; and of a pipe between the processes */
+#define READ_SIZE	(128 << 10)
+#define PIPE_SIZE	(1 << 20)
+/* How often a read is interrupted, before and after the end was requested */
+#define TICK_USEC	100000
+#define END_TICK_USEC	20000
+/* The process must answer within this time. */
+#define PATIENCE_MSEC	5000
+
+/* What a process reads */
+struct pump {
+	const struct tracefs	*t;
+	struct tracefs_page	page;
+	char			file[64];	/* the pipe */
+	char			*buf;
+	size_t			len;		/* bytes of @buf */
+	bool			is_known;	/* whether it is raw */
+	bool			is_raw;
+	bool			is_cut;		/* the line is too long: skip the rest of it */
+};
+
+static void on_tick(int sig)
+{
+	(void)sig;
+}
+
+static void set_tick(unsigned int usec)
+{
+	const struct itimerval tick = {
+		.it_interval.tv_usec = usec,
+		.it_value.tv_usec = usec,
+	};
+
+	setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+/* Close all other descriptors: who waits for their end must not wait for this process. */
+void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3)
+{
+	const int last = sysconf(_SC_OPEN_MAX) < 65536 ? sysconf(_SC_OPEN_MAX) : 65536;
+	int fd;
+
+	for (fd = 0; fd < last; fd++)
+		if (fd != keep1 && fd != keep2 && fd != keep3)
+			close(fd);
+}
+
+static void take_lines(struct pump *p)
+{
+	char *line = p->buf, *end;
+
+	while ((end = memchr(line, '\n', p->buf + p->len - line))) {
+		*end = '\0';
+		if (!p->is_cut)
+			hyptrace_tracefs_line(p->t, &p->page, line, end - line);
+		p->is_cut = false;
+		line = end + 1;
+	}
+	p->len -= line - p->buf;
+	memmove(p->buf, line, p->len);
+	if (p->len < TRACEFS_LINE_MAX)
+		return;
+	if (!p->is_cut)
+		hyptrace_tracefs_lose(&p->page, 1);
+	p->is_cut = true;
+	p->len = 0;
+}
+
+static void take_pages(struct pump *p)
+{
+	size_t at = 0;
+
+	for (; p->len - at >= p->page.size; at += p->page.size)
+		hyptrace_tracefs_raw(p->t, &p->page, p->buf + at, p->page.size);
+	p->len -= at;
+	memmove(p->buf, p->buf + at, p->len);
+}
+
+/* A raw pipe may have text by mistake; a time stamp always has a byte that is 0. */
+static void take(struct pump *p)
+{
+	if (!p->is_known && p->len < sizeof(uint64_t))
+		return;
+	if (!p->is_known)
+		p->is_raw = memchr(p->buf, '\0', sizeof(uint64_t));
+	p->is_known = true;
+	if (p->is_raw)
+		take_pages(p);
+	else
+		take_lines(p);
+	hyptrace_tracefs_flush(&p->page);
+}
+
+/* The kernel looks at the hypervisor's ring when it opens the pipe. */
+static void look_again(const struct pump *p)
+{
+	int fd = openat(p->t->dir, p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
+{
+	bool is_ending = false;
+	ssize_t n;
+
+	while (!p->page.has_failed) {
+		n = read(fd, p->buf + p->len, READ_SIZE - p->len);
+		if (n > 0) {
+			p->len += n;
+			take(p);
+			continue;
+		}
+		if (is_ending || (n < 0 && errno != EINTR && errno != EAGAIN))
+			break;
+		if (__atomic_load_n(&shared->is_ending, __ATOMIC_ACQUIRE)) {
+			look_again(p);
+			set_tick(END_TICK_USEC);
+			is_ending = true;
+		} else if (n == 0 || errno == EAGAIN) {
+			usleep(END_TICK_USEC);
+		}
+	}
+	/* a line without an end */
+	if (p->len && !p->is_cut)
+		hyptrace_tracefs_lose(&p->page, 1);
+	hyptrace_tracefs_flush(&p->page);
+}
+
+static void *map(size_t size, int how)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* In the new process */
+static __attribute__((noreturn)) void run_process(struct tracefs_reader *r, struct pump *p, int fd,
+						  int out, pid_t parent)
+{
+	const struct sigaction tick = { .sa_handler = on_tick };
+	sigset_t mask;
+
+	sigfillset(&mask);
+	sigdelset(&mask, SIGALRM);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGALRM, &tick, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	hyptrace_tracefs_isolate(fd, out, r->of->dir);
+	p->page.fd = out;
+	p->page.data = map(p->page.size, MAP_PRIVATE);
+	p->buf = map(READ_SIZE, MAP_PRIVATE);
+	if (p->buf && p->page.data && getppid() == parent) {
+		set_tick(TICK_USEC);
+		run(p, fd, r->shared);
+	}
+	_exit(0);
+}
+
+static int start(struct tracefs_reader *r, struct hyptrace_error *err)
+{
+	struct pump p = { .t = r->of, .page.size = getpagesize(), .page.shared = r->shared };
+	const pid_t parent = getpid();
+	int out[2], fd, ret = 0;
+
+	snprintf(p.file, sizeof(p.file), "per_cpu/cpu%u/trace_pipe_raw", r->cpu);
+	if (faccessat(r->of->dir, p.file, F_OK, 0))
+		p.file[strlen(p.file) - strlen("_raw")] = '\0';
+	/* the kernel ignores O_NONBLOCK; a FIFO then needs no writer */
+	fd = openat(r->of->dir, p.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		/* ENODEV: the CPU has no ring */
+		return hyptrace_error_set(err, errno == ENODEV || errno == ENOENT ? ENXIO : errno,
+					  "cannot open %s/%s: %s", r->of->path, p.file,
+					  strerror(errno));
+	if (pipe2(out, O_CLOEXEC)) {
+		ret = hyptrace_error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		goto out;
+	}
+	fcntl(out[1], F_SETPIPE_SZ, PIPE_SIZE);
+	r->pid = fork();
+	if (!r->pid)
+		run_process(r, &p, fd, out[1], parent);
+	close(out[1]);
+	r->reader->fd = out[0];
+	fcntl(out[0], F_SETFL, O_NONBLOCK);
+	if (r->pid < 0)
+		ret = hyptrace_error_set(err, errno, "cannot start a process: %s", strerror(errno));
+out:
+	close(fd);
+	return ret;
+}
+
+/* Become the reader of a CPU. The errno is ENXIO if that has no ring. */
+struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
+						     struct hyptrace_error *err)
+{
+	struct tracefs *t = arg;
+	struct tracefs_reader *r = calloc(1, sizeof(*r));
+	struct hyptrace_reader *reader = calloc(1, sizeof(*reader));
+	struct tracefs_shared *shared = map(sizeof(*shared), MAP_SHARED);
+
+	if (!r || !reader || !shared) {
+		hyptrace_error_memory(err);
+		free(r);
+		free(reader);
+		return NULL;
+	}
+	reader->fd = -1;
+	reader->subbuf_size = getpagesize();
+	reader->backend_arg = r;
+	*r = (struct tracefs_reader){
+		.of = t, .next = t->readers, .reader = reader, .shared = shared, .cpu = cpu,
+	};
+	t->readers = r;
+	if (!start(r, err))
+		return reader;
+	hyptrace_tracefs_detach(reader);
+	free(reader);
+	return NULL;
+}
+
+/* End the process; the caller closes the descriptor. */
+void hyptrace_tracefs_detach(struct hyptrace_reader *reader)
+{
+	struct tracefs_reader *r = reader->backend_arg, **at = &r->of->readers;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		TEMP_FAILURE_RETRY(waitpid(r->pid, NULL, 0));
+	}
+	munmap(r->shared, sizeof(*r->shared));
+	free(r);
+}
+
+/* Move all that the process still writes to a file. Return the file, or -1. */
+static int collect(struct tracefs_reader *r)
+{
+	struct pollfd from = { .fd = r->reader->fd, .events = POLLIN };
+	int file = memfd_create("hyptrace", MFD_CLOEXEC);
+	char buf[16 << 10];
+	ssize_t n = 1;
+
+	while (file >= 0 && n) {
+		if (TEMP_FAILURE_RETRY(poll(&from, 1, PATIENCE_MSEC)) <= 0)
+			break;
+		n = read(from.fd, buf, sizeof(buf));
+		if (n > 0 && write(file, buf, n) != n)
+			break;
+		r->rest += n > 0 ? n : 0;
+	}
+	if (file >= 0)
+		lseek(file, 0, SEEK_SET);
+	return file;
+}
+
+/* All that has happened so far can be read at once, without a wait; nothing follows. */
+void hyptrace_tracefs_end_readers(struct tracefs *t)
+{
+	struct tracefs_reader *r;
+	int file;
+
+	for (r = t->readers; r; r = r->next) {
+		__atomic_store_n(&r->shared->is_ending, true, __ATOMIC_RELEASE);
+		kill(r->pid, SIGALRM);
+	}
+	for (r = t->readers; r; r = r->next) {
+		file = r->has_ended ? -1 : collect(r);
+		r->has_ended = true;
+		if (file < 0)
+			continue;
+		dup3(file, r->reader->fd, O_CLOEXEC);
+		close(file);
+	}
+}
