@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Run all suites, or the named ones: check.sh [SUITE]... A suite is a script that ends with the line
 # "N passed, N failed"; the last line of this script is their sum. A suite that cannot run counts as one failure.
-# FULL=1 adds the flavours, which take hours, and fuzzes longer. QUICK=1 runs what finds most mistakes in some minutes.
+# FULL=1 adds the packages, and the flavours, which take hours, and fuzzes longer. QUICK=1 runs what finds most mistakes in some minutes.
 
 set -uo pipefail
 
@@ -45,5 +45,8 @@ for suite in "${suites[@]}"; do
 	fi
 done
 mapfile -t -O "${#jobs[@]}" jobs <"$list"
-[[ -z ${FULL:-} ]] || job 0 vm/flavours.sh ./vm/flavours.sh
+if [[ -n ${FULL:-} ]]; then
+	job 0 packages/run.sh ./packages/run.sh
+	job 0 vm/flavours.sh ./vm/flavours.sh
+fi
 jobs_run

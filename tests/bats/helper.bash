@@ -32,6 +32,8 @@ patience=60
 # The remotes of this machine: without a hypervisor to trace, HYPTRACE_REFUSED is set.
 remotes=(test)
 [[ -n ${HYPTRACE_REFUSED:-} ]] || remotes+=(hypervisor)
+# A kernel without hooks may have a tracer of its own at EL2.
+[[ $REMOTE != kernel ]] || remotes+=(kernel)
 
 # Load the modules and reset all remotes.
 fresh()
@@ -144,10 +146,12 @@ pages()
 	echo $(($1 * $(page_size)))
 }
 
-# fill N: print the number of marks that fill N sub-buffers. A mark takes 20 bytes.
+# fill N: print the number of marks that fill N sub-buffers. A mark takes 20 bytes, and 24 in the kernel's own format.
 fill()
 {
-	echo $(($1 * (($(page_size) - 16) / 20)))
+	local bytes=20
+	[[ $REMOTE != kernel ]] || bytes=24
+	echo $(($1 * (($(page_size) - 16) / bytes)))
 }
 
 # tracing_marks [LOAD-OPTION...]: load the rings and start tracing, so that "mark" works.

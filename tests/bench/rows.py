@@ -106,13 +106,13 @@ def keep_last(rows, path):
 
 
 def show(rows):
-    print(f"{'row':<28} {'kernel':<7} {'cpu':<12} {'peer':>9} {'ours':>9} {'ratio':>7} {'goal':>8}")
+    print(f"{'row':<28} {'kernel':<10} {'cpu':<12} {'peer':>9} {'ours':>9} {'ratio':>7} {'goal':>8}")
     for row in rows:
         peer = "-" if row["peer"] is None else f"{row['peer']:.2f}"
         ratio = f"{row['peer'] / row['ours']:.2f}" if row["peer"] and row["ours"] else "-"
         goal = "-" if row["goal"] is None else row["goal"]
         miss = "" if is_met(row) else "  MISSED"
-        print(f"{row['name']:<28} {row['kernel']:<7} {row['cpu']:<12} {peer:>9} {row['ours']:>9.2f} "
+        print(f"{row['name']:<28} {row['kernel']:<10} {row['cpu']:<12} {peer:>9} {row['ours']:>9.2f} "
               f"{ratio:>7} {goal:>8}{miss}")
 
 

@@ -56,10 +56,10 @@ from_nothing()
 
 measure()
 {
-	local KERNEL newest
+	local KERNEL LLVM newest
 	newest=$("$vm/fetch.sh" --newest)
 	for KERNEL in "$newest" 6.12; do
-		export KERNEL
+		export KERNEL LLVM=
 		say "instructions on Linux $KERNEL"
 		"$vm/kernel.sh"
 		HYPTRACE_LTO=1 "$vm/guest.sh"
@@ -71,6 +71,13 @@ measure()
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 read-inside.sh /mnt/share
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 stat-inside.sh /mnt/share
 	done
+	KERNEL=$newest LLVM=1
+	say "instructions of EL2 on Linux $KERNEL, built by clang"
+	"$vm/kernel.sh"
+	"$here/module.sh" "$work/share"
+	rows "$KERNEL-clang" - "$here/disabled.sh"
+	rows "$KERNEL-clang" neoverse-n1 inside neoverse-n1 el2-inside.sh /mnt/share/hyptrace_bench.ko
+	KERNEL=6.12 LLVM=
 	say "the writer on this machine"
 	rows - host "$here/writer.sh"
 	say "reading files on this machine"
@@ -83,4 +90,5 @@ machine=$(awk -F ': *' '$1 ~ /^model name/ { print $2; exit }' /proc/cpuinfo)
 measure >&2
 "$here/rows.py" "$here/results.json" "${machine:-$(uname -m)}, $(nproc) CPUs" \
 	"compiler=$(cc -dumpfullversion)" "cross-compiler=$("${cross}gcc" -dumpfullversion)" \
+	"clang=$(llvm_version)" \
 	"qemu=$(qemu-system-aarch64 --version | awk 'NR == 1 { print $4 }')" <"$work/rows"

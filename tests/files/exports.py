@@ -17,9 +17,10 @@ import sys
 
 LINE = re.compile(r"\[(\d+)\] +(\d+)\.(\d{9}): (?:LOST (?:(\d+) )?events?|(\w+): (.*))$")
 PAIR = re.compile(r"(\w+)=(\S+)")
-CTF_LINE = re.compile(r"\[(\d+)\] \(\+\S+\) (\w+): \{ cpu_id = (\d+) \}, \{ (.*) \}$")
+CTF_LINE = re.compile(r"\[(\d+)\] \(\+\S+\) (?:\S+ )?(\w+): \{ cpu_id = (\d+) \}, \{ (.*) \}$")
 CTF_PAIR = re.compile(r'(\w+) = (?:\( (?:"([^"]*)"|<unknown>) : container = (-?\d+) \)|"([^"]*)"|(-?\w+)|\{ \{ ?(.*?) ?\} \})')
 DISCARDED = re.compile(r"discarded (\d+) event")
+ORIGIN = ("machine", "boot", "kernel")
 errors = 0
 
 
@@ -41,6 +42,17 @@ def number(text):
         return int(text, 0)
     except ValueError:
         return None
+
+
+def read_origin(path):
+    """What the file itself says about its machine, boot and kernel."""
+    said = json.loads(path.read_text())
+    words = (said["uname"] or "  ").split(" ")
+    return dict(zip(ORIGIN, (words[1], said["boot"] or "", words[2])))
+
+
+def same_origin(what, found):
+    same(f"the origin of {what}", {key: found.get(key, "") for key in ORIGIN}, origin)
 
 
 class Event:
@@ -71,6 +83,7 @@ def read_json(path):
     events = []
     for line in path.open():
         data = json.loads(line)
+        same_origin("a line of JSON", data)
         events.append(Event(int(data["ts"]), data["cpu"], data.get("event") or "lost",
                             {k: int(v) for k, v in data.get("fields", {}).items()}, data.get("symbols"),
                             {k: int(v) for k, v in data.get("args", {}).items()}, data.get("lost") or 0))
@@ -107,6 +120,7 @@ def compare_csv(events, path):
             expected["event"] = event.name
         expected.update({key: str(value) for key, value in event.fields.items()})
         expected.update({key + "_name": name for key, name in event.names.items()})
+        expected.update({key: value for key, value in origin.items() if value})
         same(f"the row of {event}", {key: value for key, value in row.items() if value}, expected)
 
 
@@ -134,6 +148,8 @@ def compare_tables(events, folder):
         # sums of numbers above 2^63 are compared as halves
         database.executemany(f'INSERT INTO "{table}" VALUES ({",".join("?" * len(columns))})', rows[1:])
         same(f"rows of {table}", len(rows) - 1, sums[table]["rows"])
+        for row in rows[1:]:
+            same_origin(table, dict(zip(columns, row)))
         for index, key in enumerate(columns):
             if key in sums[table]:
                 same(f"the sum of {key} in {table}", sum(int(row[index] or 0) for row in rows[1:]), sums[table][key])
@@ -230,7 +246,9 @@ def check_sums(objects, path):
 def compare_chrome(events, path):
     """Each event is in Chrome's JSON, slices nest, and durations are the same."""
     with path.open() as file:
-        objects = json.load(file, parse_float=lambda text: round(decimal.Decimal(text) * 1000))["traceEvents"]
+        whole = json.load(file, parse_float=lambda text: round(decimal.Decimal(text) * 1000))
+    objects = whole["traceEvents"]
+    same_origin("Chrome's JSON", whole["otherData"])
     check_sums(objects, path)
     counts, durations, lost = collections.Counter(), collections.Counter(), 0
     threads = collections.defaultdict(list)
@@ -304,8 +322,16 @@ def compare_jq(events, path):
     same("jq: events", found, dict(expected))
 
 
+def compare_metadata(path):
+    """The metadata of CTF has the origin by the names of other tracers."""
+    env = dict(re.findall(r'\t(\w+) = "(.*)";', path.read_bytes().decode("ascii", "replace")))
+    same_origin("CTF", {key: env.get(name, "") for key, name in zip(ORIGIN, ("hostname", "boot_id", "kernel_release"))})
+
+
 def main():
+    global origin
     folder = pathlib.Path(sys.argv[1])
+    origin = read_origin(folder / "dump.json")
     report = read_report(folder / "report.txt")
     events = read_json(folder / "out.jsonl")
     compare_report(events, report)
@@ -313,6 +339,7 @@ def main():
     compare_csv(events, folder / "out.csv")
     compare_tables(events, folder / "tables")
     compare_ctf(events, folder / "ctf.txt", folder / "ctf.notes")
+    compare_metadata(folder / "out.ctf" / "metadata")
     objects = compare_chrome(events, folder / "out.json")
     compare_collapsed(events, folder / "out.collapsed")
     kinds = len({event.name for event in events})

@@ -100,6 +100,7 @@ static void describe(const struct options *o, struct hyptrace_file_meta *meta)
 	meta->info.recorder = strdup("hyptrace 0.1.0");
 	meta->info.command = strdup("hyptrace record -e all");
 	meta->info.uname = strdup("Linux test 6.12.0 #1 SMP PREEMPT aarch64");
+	meta->info.boot = strdup("5f0c8a52-3c0e-4a0e-9b7a-0d6b5e1f2a34");
 	meta->info.begin = REAL_TIME;
 	meta->info.offset = REAL_TIME - BOOT_TIME;
 	meta->info.subbuf_size = RINGS_SUBBUF;

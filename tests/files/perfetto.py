@@ -112,6 +112,8 @@ class Timeline:
         self.bundles = collections.defaultdict(list)    # per CPU: (time, message, fields)
         self.lost_bundles = 0
         self.sequences = {}
+        self.release = ""
+        self.origin = {}
         for packet in packets:
             self.add(packet)
 
@@ -119,6 +121,11 @@ class Timeline:
         sequence = number(packet, "trusted_packet_sequence_id")
         if "ftrace_events" in packet:
             self.add_bundle(packet["ftrace_events"][0])
+        if "system_info" in packet:
+            self.release = text(packet["system_info"][0]["utsname"][0]["release"][0])
+        for attributes in packet["trace_attributes"]:
+            for attribute in attributes["attribute"]:
+                self.origin[text(attribute["key"][0])] = text(attribute["string_value"][0])
         if "track_descriptor" in packet:
             track = packet["track_descriptor"][0]
             name = text(track["name"][0])
@@ -369,6 +376,15 @@ def check_losses(timeline, events):
     return len(found)
 
 
+def check_origin(timeline, events):
+    """The attributes of the trace, and the system's release, are what each line says."""
+    for event in events:
+        origin = {key: event[key] for key in ("machine", "boot", "kernel") if key in event}
+        if (timeline.origin, timeline.release) != (origin, origin.get("kernel", "")):
+            wrong(f"the origin is {timeline.origin} with {timeline.release}, not {origin}")
+            break
+
+
 def count(timeline, events):
     """As many slices and instants as events, by name of the event: what SQL would count."""
     found, expected = collections.Counter(), collections.Counter()
@@ -409,6 +425,7 @@ tracks, moved = check_tracks(timeline, events)
 losses = check_losses(timeline, events)
 flows = check_flows(timeline, events)
 timeline.check_descriptions()
+check_origin(timeline, events)
 count(timeline, events)
 print(f"{len(events)} lines: {entries} on the tracks of the CPUs, {tracks} on others ({moved} begin elsewhere), "
       f"{losses} losses, {flows} ends of flows")

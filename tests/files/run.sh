@@ -80,11 +80,11 @@ else
 	((++failed))
 fi
 
-HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file timeout 900 bats "$here/report.bats" "$here/views.bats" >"$work/report" 2>&1 || true
+HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file timeout 900 bats "$here/report.bats" "$here/tracefs.bats" "$here/views.bats" >"$work/report" 2>&1 || true
 grep -vE '^[0-9]+\.\.[0-9]+$' "$work/report"
 ((passed += $(grep -c '^ok ' "$work/report"), failed += $(grep -c '^not ok ' "$work/report")))
 [[ $(sed -n 's/^1\.\.//p' "$work/report") == "$(grep -cE '^(not )?ok ' "$work/report")" ]] || {
-	echo "not ok - report.bats or views.bats could not run"
+	echo "not ok - report.bats, tracefs.bats or views.bats could not run"
 	((++failed))
 }
 

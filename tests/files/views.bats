@@ -111,3 +111,75 @@ top_shows()
 		wait "$reader" || true
 	done
 }
+
+# machines NAME...: make NAME/trace.dat of each machine, and the number of its events as NAME/nr.
+machines()
+{
+	local name nr=500
+	for name; do
+		mkdir -p "$name"
+		made -n "$((nr += 100))" -c 2
+		# of the same length, as all in the description
+		LC_ALL=C sed "s/^uname \"Linux test /uname \"Linux $name /" t.dat >"$name/trace.dat"
+		awk '{ n += $2 } END { print n }' made >"$name/nr"
+	done
+}
+
+@test "files of several machines become one table, each row with its machine, boot and kernel" {
+	machines abcd efgh ijkl mnop
+	hyptrace export -f csv -o all/ ./*/trace.dat 2>note
+	for name in abcd efgh ijkl mnop; do
+		grep -qxF "hyptrace: \"./$name/trace.dat\": $(<"$name/nr") events exported, 0 lost" note
+		hyptrace export -q "$name/trace.dat" -o one.csv
+		cmp one.csv "all/$name-trace.csv"
+	done
+	[[ $(wc -l <note) == 4 && $(ls all) == "$(printf '%s-trace.csv\n' abcd efgh ijkl mnop)" ]]
+	python3 - <<-'PYTHON'
+		import collections, csv, glob
+		rows = collections.Counter((row["machine"], row["boot"], row["kernel"])
+		                           for name in glob.glob("all/*.csv") for row in csv.DictReader(open(name)))
+		boot = "5f0c8a52-3c0e-4a0e-9b7a-0d6b5e1f2a34"
+		expected = {(name, boot, "6.12.0"): int(open(name + "/nr").read()) for name in ("abcd", "efgh", "ijkl", "mnop")}
+		assert rows == expected, (rows, expected)
+	PYTHON
+	# a format that is a folder, in one that exists
+	hyptrace export -q -f ctf -o all abcd/trace.dat efgh/trace.dat
+	[[ -s all/abcd-trace.ctf/metadata && -s all/efgh-trace.ctf/metadata ]]
+}
+
+@test "of several files, those that cannot be exported are named, and the others are exported" {
+	machines abcd efgh
+	echo no trace >bad.dat
+	head -c 60000 efgh/trace.dat >cut.dat
+	run -2 --separate-stderr hyptrace export -q -f jsonl -o all/ abcd/trace.dat bad.dat efgh/trace.dat missing.dat cut.dat
+	[[ $stderr == *'cannot read "bad.dat": it is not a trace file'* && $stderr == *'cannot read "missing.dat": '* ]]
+	[[ $(grep -c '"cut.dat"' <<<"$stderr") -ge 1 ]]
+	[[ $(wc -l <all/abcd-trace.jsonl) == "$(<abcd/nr)" && $(wc -l <all/efgh-trace.jsonl) == "$(<efgh/nr)" ]]
+	[[ ! -e all/bad.jsonl && ! -e all/missing.jsonl ]]
+	# what cannot be meant changes nothing
+	run -1 hyptrace export -f csv -o none.csv abcd/trace.dat efgh/trace.dat
+	run -1 hyptrace export -o none/ abcd/trace.dat efgh/trace.dat
+	run -1 hyptrace export -f csv abcd/trace.dat efgh/trace.dat
+	run -1 hyptrace export -f perfetto -o none/ --with=x abcd/trace.dat efgh/trace.dat
+	run -2 hyptrace export -f csv -o none/ abcd/trace.dat ./abcd/../abcd/trace.dat abcd/trace.dat
+	[[ $output == *'would have the same output "none/'* ]]
+	[[ ! -e none && ! -e none.csv ]]
+}
+
+@test "a signal ends the export of several files, and leaves none that is incomplete" {
+	for i in {1..6}; do
+		made -n 200000 -c 2
+		mv t.dat "$i.dat"
+	done
+	"$hyptrace" export -q -f jsonl -o all/ {1..6}.dat 2>said 3>&- &
+	export=$!
+	timeout 20 bash -c 'until compgen -G "all/*.jsonl.??????" >/dev/null; do sleep 0.01; done'
+	kill -TERM "$export"
+	code=0
+	wait "$export" || code=$?
+	[[ $code == 143 && $(<said) == 'hyptrace: the export was interrupted' ]]
+	run -1 compgen -G "all/*.jsonl.??????"
+	for done in all/*.jsonl; do
+		[[ ! -e $done ]] || diff -q <(hyptrace export -q -f jsonl "$(basename "$done" .jsonl).dat") "$done"
+	done
+}

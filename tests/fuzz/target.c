@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../tools/hyptrace/sink/export.h"
+#include "../../tools/hyptrace/sink/origin.h"
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/out.h"
 #include "../../tools/lib/file/read/file.h"
@@ -220,8 +221,10 @@ static void try_export(struct hyptrace_file *file, size_t size,
 	struct export_stream stream = { .x = &x, .format = format };
 	unsigned int i;
 	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
+	struct origin *origin = origin_new(x.info);
 
 	check(model, "there is no memory");
+	x.origin = origin;
 	x.model = model;
 	for (i = 0; i < x.info->nr_cpus; i++)
 		if (x.info->cpus[i]->id >= x.nr_cpus)
@@ -242,6 +245,7 @@ static void try_export(struct hyptrace_file *file, size_t size,
 		out_flush(&out);
 		close(out.fd);
 	}
+	origin_free(origin);
 	hyptrace_model_free(model);
 }
 

@@ -26,6 +26,9 @@ if ((!$#)); then
 	for program in "$programs"/test_*; do
 		names+=("${program##*/}")
 	done
+	# mainline's own tracer, which needs protected mode
+	[[ -z $(command -v hyptrace) || -n ${HYPTRACE_UNPROTECTED:-} ]] || ! modinfo hyptrace_kernel >/dev/null 2>&1 ||
+		names+=(test_kernel.sh)
 	names+=(test_leak.sh)
 	# Run these last: one leaks the memory of the rings on purpose, after the other nothing works any more.
 	[[ -n $HYPTRACE_REFUSED ]] || names+=(test_leftover.sh)

@@ -8,7 +8,7 @@ check_readme_example()
 {
 	awk '/^```/ { in_c = $0 == "```c"; next } in_c' README.md >"$work/example.c"
 	[[ -s $work/example.c ]] || { echo "README.md has no example in C" && return 1; }
-	gcc -Wall -Wextra -Werror -fsyntax-only -Itools/lib -Iuapi -idirafter tools/lib/compat "$work/example.c"
+	gcc -Wall -Wextra -Werror -fsyntax-only -Itools/lib -Iuapi -idirafter uapi/compat "$work/example.c"
 }
 
 # The manual page and README.md name each verb, and the page each option, that the command's help names.

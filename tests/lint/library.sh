@@ -1,8 +1,10 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # work is of run.sh
+# shellcheck disable=SC2154 # work and repo are of run.sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Checks for users of libhyptrace: its header, its exported names, and builds with several compilers. Sourced by
 # run.sh, which sets $repo and $work.
+
+soname=libhyptrace.so.$(sed -n 's/^#define HYPTRACE_LIB_VERSION_MAJOR[[:space:]]*//p' "$repo/tools/lib/hyptrace.h")
 
 # exports ARCHIVE LIBRARY: check that both define only names of the library, and export exactly those that its headers
 # declare
@@ -16,7 +18,7 @@ exports()
 		[[ $visibility == "$declared" ]] || { echo "$1: $name is $visibility, not $declared" && bad=1; }
 	done < <(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $7 != "UND" { print $6, $8 }')
 	# the shared library has the same names as the archive, in a version
-	diff <(nm -D --defined-only "$2" | sed -n 's/.* [TDRB] \(.*\)@@HYPTRACE_[0-9]*$/\1/p' | sort) \
+	diff <(nm -D --defined-only "$2" | sed -n 's/.* [TDRB] \(.*\)@@HYPTRACE_[0-9.]*$/\1/p' | sort) \
 		<(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $6 == "DEFAULT" && $7 != "UND" { print $8 }' |
 			sort -u) || { echo "the names of $2 (<) and of $1 (>) differ" && bad=1; }
 	return "$bad"
@@ -29,7 +31,7 @@ check_tools_build()
 	need clang
 	for compiler in gcc clang; do
 		make -s -C tools -j"$(nproc)" CC="$compiler" O="$work/$compiler" || return
-		exports "$work/$compiler/lib/libhyptrace.a" "$work/$compiler/lib/libhyptrace.so.0" || bad=1
+		exports "$work/$compiler/lib/libhyptrace.a" "$work/$compiler/lib/$soname" || bad=1
 	done
 	return "$bad"
 }
@@ -50,7 +52,7 @@ check_border()
 	make -s -C tools -j"$(nproc)" O="$work/rooms/tools" CFLAGS=-O0 || return
 	mapfile -t objects < <(find "$work/rooms/tools/hyptrace" -name '*.o')
 	# shellcheck disable=SC2046 # they are several words
-	gcc -o "$work/bordered" "${objects[@]}" "$work/rooms/tools/lib/libhyptrace.so.0" \
+	gcc -o "$work/bordered" "${objects[@]}" "$work/rooms/tools/lib/$soname" \
 		$(pkg-config --libs libtracefs 2>/dev/null) -ldl || return
 	LD_LIBRARY_PATH="$work/rooms/tools/lib" "$work/bordered" --version >/dev/null
 }
@@ -85,8 +87,8 @@ check_installed_library()
 	for source in tools/examples/*.c; do
 		for compiler in c:gcc c:clang c++:g++ c++:clang++; do
 			example "$source" "${compiler%%:*}" "${compiler#*:}" || bad=1
-			readelf -d "$work/example" | grep -q 'NEEDED.*\[libhyptrace[.]so[.]0\]' ||
-				{ echo "$source is not linked with libhyptrace.so.0" && bad=1; }
+			readelf -d "$work/example" | grep -q "NEEDED.*\[$soname\]" ||
+				{ echo "$source is not linked with $soname" && bad=1; }
 			# whether a driver is loaded or not: it says why it ends
 			said=$("$work/example" no-such-remote 2>&1) || true
 			[[ $said == "$work/example: "* ]] || { echo "$source does not run: $said" && bad=1; }
@@ -104,14 +106,14 @@ check_installed_library()
 abi_of()
 {
 	make -s -C tools -j"$(nproc)" O="$work/abi" CFLAGS="-g -Og -ffile-prefix-map=$repo=." \
-		"$work/abi/lib/libhyptrace.so.0" || return
+		"$work/abi/lib/$soname" || return
 	# structs that no public header has are the library's own, and may change
 	mkdir -p "$work/headers/linux"
 	cp tools/lib/hyptrace{,_file,_model}.h "$work/headers"
 	cp uapi/linux/*.h "$work/headers/linux"
 	abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-architecture \
 		--no-parameter-names --headers-dir "$work/headers" --drop-private-types \
-		--exported-interfaces-only --out-file "$1" "$work/abi/lib/libhyptrace.so.0"
+		--exported-interfaces-only --out-file "$1" "$work/abi/lib/$soname"
 }
 
 # The library keeps its binary interface, or the file that describes it is updated on purpose: run.sh --update-abi.
@@ -144,7 +146,7 @@ check_headers_alone()
 			compiler=${kind#*:}
 			echo "#include <${header##*/lib/}>" | sed 's|<uapi/|<|' | "${compiler%:*}" -x "${kind%%:*}" \
 				-std="${kind##*:}" -Wall -Wextra -Werror -fsyntax-only -Iuapi -Itools/lib \
-				-idirafter tools/lib/compat - || bad=1
+				-idirafter uapi/compat - || bad=1
 		done
 	done
 	return "$bad"

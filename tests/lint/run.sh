@@ -13,7 +13,6 @@
 # The kernel series to fetch for its checkers if the cache has no kernel tree.
 checkers=6.12
 max_lines=600
-max_patch_lines=450
 # The generator takes the specification of the netlink family from one file.
 max_spec_lines=900
 
@@ -23,6 +22,7 @@ work=$repo/tests/lint/build
 rm -rf "$work"
 mkdir "$work"
 . "$repo/tests/lint/series.sh"
+. "$repo/tests/lint/hooks.sh"
 
 # All files that are in the repository, or are going to be added.
 mapfile -t files < <(git ls-files -co --exclude-standard | while read -r file; do
@@ -211,7 +211,6 @@ check_lengths()
 		COPYING) continue ;;
 		# the generator takes one file, and programs include one header
 		uapi/hyptrace.yaml | tools/lib/hyptrace.h) continue ;;
-		hyp/linux/*.patch) max=$((max_patch_lines - 1)) ;;
 		uapi/*.yaml) max=$max_spec_lines ;;
 		*) max=$max_lines ;;
 		esac

@@ -8,8 +8,8 @@
  * models: hyp/ring.h:hyptrace_ring_put 49b8605ac8accd6521505d936cf8172cd15bf3e23199c09f762fde46e5759540
  * models: hyp/trace.c:record_slowly c284ef7b4b08c1dde0f17c7dc5b65aa3238e775559ffd457653853f474f1a4aa
  * models: hyp/hooks.h:hyptrace 478b4d8e0e84ef7c2dd163d7520156abe4d715f8fbe6315a7fb9b49e116f53f9
- * models: hyp/hooks.h:hyptrace_cpu_off 406d2aca52b805890fd3cb7feea0e6762e152c21f06a7e1c7e1de44ac76f05b5
- * models: hyp/hooks.h:hyptrace_cpu_on 7333cf37c938c969a0b973d71856dd17f178f6918a411da9bbfd0067d84653e0
+ * models: hyp/hooks.h:hyptrace_cpu_off ffcad43bdebe10f7c24ed9c0833d20db4a87f9082313fb1b09fcc048235f5978
+ * models: hyp/hooks.h:hyptrace_cpu_on 7a311d595facbc15ae30e1b532dff82b1cf919a40d6ebf85d04ec7f385426728
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_local 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4

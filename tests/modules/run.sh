@@ -8,6 +8,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/apt.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/console.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/stock.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/boot.sh"
 
 here=$repo/tests/modules
 work=$cache/modules/$(hash_of "$repo")
@@ -92,41 +93,12 @@ initramfs()
 	rm -rf "$new"
 }
 
-# boot VERSION FOLDER: run the kselftests, and print their output
-boot()
-{
-	local line port console
-	case $stock_machine in
-	amd64)
-		# QEMU 7.2 corrupts the flags of cmpxchg16b if CPUs run concurrently; the kernel works without it
-		line=(qemu-system-x86_64 -cpu "Nehalem,-cx16" -serial "file:$2/console" -serial "file:$2/said")
-		port=ttyS1 console=ttyS0
-		;;
-	arm64)
-		line=(qemu-system-aarch64 -M virt -cpu max -serial "file:$2/console"
-			-chardev "file,id=said,path=$2/said" -device "pci-serial,chardev=said")
-		port=ttyS0 console=ttyAMA0
-		;;
-	*) die "cannot boot a kernel for $stock_machine: only amd64 and arm64 are supported here" ;;
-	esac
-	need "${line[0]}"
-	: >"$2/said"
-	: >"$2/console"
-	# not KVM: a virtual machine may have a KVM that cannot run this
-	line+=(-accel tcg -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
-		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
-		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
-	setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" ||
-		echo "not ok QEMU ended with code $?: $(tail -n 3 "$2/qemu")"
-	tr -d '\r' <"$2/said"
-}
-
 # run_tests VERSION FOLDER: boot the kernel and add up the results of its tests
 run_tests()
 {
 	local last start=$SECONDS
 	result "the initramfs for the stock kernel $1" initramfs "$1" "$2"
-	boot "$1" "$2" | tee "$2/tap"
+	stock_boot "$1" "$2" | tee "$2/tap"
 	last=$(tail -n 1 "$2/tap")
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2])) || true

@@ -13,7 +13,7 @@ set_um
 
 kmake()
 {
-	make -C "$tree" O="$build" ARCH=um SUBARCH=x86_64 CC="$(command -v ccache >/dev/null && echo ccache) gcc" \
+	make -C "$tree" O="$build" ARCH=um SUBARCH=x86_64 LLVM= CC="$(command -v ccache >/dev/null && echo ccache) gcc" \
 		LOCALVERSION= KCFLAGS="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation" \
 		KBUILD_BUILD_TIMESTAMP=1970-01-01 KBUILD_BUILD_USER=hyptrace KBUILD_BUILD_HOST=hyptrace "$@"
 }
@@ -50,7 +50,7 @@ build_programs()
 		KSELFTEST="$tree/tools/testing/selftests" install
 }
 
-(lock sources && "$vm/fetch.sh" "$series" && tree_patch "$tree" "$(series_patch)" && tree_link "$tree")
+(lock sources && "$vm/fetch.sh" "$series" && tree_patch "$tree" && tree_link "$tree")
 lock "kernel-$kernel"
 mkdir -p "$build"
 cmp -s "$um/config" "$build/.fragment" || step "configuring Linux $series in user mode" configure

@@ -7,7 +7,7 @@ tools := ../../tools
 command = $(foreach name,$(1),$(wildcard $(addsuffix /$(name),$(addprefix $(tools)/hyptrace,/. /* /*/*))))
 # library NAME...: the same of the library
 library = $(foreach name,$(1),$(wildcard $(addsuffix /$(name),$(addprefix $(tools)/lib,/. /* /*/*))))
-tools-cflags := -I$(tools) -I$(tools)/hyptrace -I$(tools)/lib -I../../uapi -idirafter $(tools)/lib/compat \
+tools-cflags := -I$(tools) -I$(tools)/hyptrace -I$(tools)/lib -I../../uapi -idirafter ../../uapi/compat \
 	$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 libtraceevent)
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 
@@ -99,6 +99,8 @@ test_tools_catch_read-libs := \
 	$(patsubst %,-Wl$(comma)--wrap=%,clock_now poll hyptrace_stream_next catch_take catch_has_enough) \
 	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus hyptrace_file_write \
 	hyptrace_free_cpus ring_counts_of session_hold session_start hyptrace_stream_options)
+test_tools_metrics-srcs := $(call command,stat_metrics.c counters.c text.c out.c message.c die.c)
+test_tools_metrics-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"'
 test_tools_loglin-srcs := $(call command,loglin.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
@@ -143,15 +145,16 @@ test_tools_printk-srcs := $(tools-format-srcs)
 test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c \
-	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c \
+	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c origin.c \
 	map.c csv.c json_rows.c row.c printer.c table.c \
 	columns.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfetto.c export_perfetto_event.c \
-	export_perfetto_ftrace.c \
-	export_perfetto_track.c map.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) perfetto_text.c
+	export_perfetto_ftrace.c export_perfetto_origin.c \
+	export_perfetto_track.c origin.c map.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
+	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
 test_tools_perfetto-libs := $(tools-libs)
 test_tools_nearest-srcs := $(call library,error.c)
@@ -186,7 +189,7 @@ test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
 stream-srcs := $(call library,stream.c stream_open.c stream_source.c \
-	device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
+	device.c reader.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))
@@ -216,7 +219,7 @@ test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
 
 # The file writer, on files of their own.
 file-write-srcs := $(call library,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
-	file_write_zstd.c file_meta.c format_check.c decode.c query.c netlink.c extack.c) \
+	file_write_zstd.c file_meta.c file_meta_text.c format_check.c decode.c query.c netlink.c extack.c) \
 	$(tools-format-srcs)
 file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
 file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
@@ -232,7 +235,7 @@ test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 
 # Trace files made by hand, and the reader.
 file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
-	file_next.c file_read.c file_run.c file_source.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
+	file_meta_text.c file_next.c file_read.c file_run.c file_source.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))
 test_file_read-cflags := $(tools-cflags)
 test_file_read-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd)
@@ -255,3 +258,7 @@ test_file_power-libs := $(file-write-libs) \
 test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread
+
+test_tools_tracefs-srcs := $(call library,tracefs_format.c tracefs_text.c tracefs_page.c decode.c error.c)
+test_tools_tracefs-cflags := $(tools-cflags)
+test_tools_tracefs-libs := $(tools-libs)

@@ -12,6 +12,8 @@ if [[ $(dpkg --print-architecture) == arm64 ]]; then
 	packages=("${packages[@]/#qemu-system-x86*/qemu-system-arm}")
 	packages=("${packages[@]/#libc6-dev-arm64*/libc6-dev}")
 fi
+# If there is none yet, the version is chosen below.
+packages=("${packages[@]/%-\*/-$(llvm_version)}")
 # Without root, mmdebstrap needs a user namespace.
 ((EUID == 0)) || packages+=(uidmap)
 
@@ -27,10 +29,12 @@ if ((EUID)); then
 		"or install sudo"
 	sudo=(sudo)
 fi
-say "installing: ${missing[*]}"
 apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
 if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
 	"${apt[@]}" update
 fi
+archived=$(apt-cache --names-only search '^clang-[0-9]+$' | sed -nE 's/^clang-([0-9]+) .*/\1/p' | llvm_choose)
+missing=("${missing[@]/%-/-$archived}")
+say "installing: ${missing[*]}"
 "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
 	die "apt-get could not install ${missing[*]}: see above, and try \"apt-get update\""

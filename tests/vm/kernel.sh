@@ -12,20 +12,18 @@ modules=(CONFIG_HYPTRACE=m CONFIG_HYPTRACE_PKVM=m CONFIG_HYPTRACE_TEST=m)
 # each header.
 export CCACHE_DEPEND=1 CCACHE_INODECACHE=1
 
-# The compiler spends more than half of its time on headers. These options only drop information for messages, so the
-# compiler is faster and generates the same code. The lint tests check indentation.
+# The compiler spends more than half of its time on headers. These options of gcc only drop information for messages, so it
+# is faster and generates the same code. The lint tests check indentation.
 quick="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation"
 
 kmake()
 {
-	make -C "$tree" O="$build" ARCH=arm64 CROSS_COMPILE="$cross" CC="$(<"$build/.cc")" LOCALVERSION= \
-		KCFLAGS="$quick${KCFLAGS:+ $KCFLAGS}" \
+	make -C "$tree" O="$build" "${compiler[@]}" LOCALVERSION= KCFLAGS="${quick:+$quick }${KCFLAGS:-}" \
 		KBUILD_BUILD_TIMESTAMP=1970-01-01 KBUILD_BUILD_USER=hyptrace KBUILD_BUILD_HOST=hyptrace "$@"
 }
 
 prepare_tree()
 {
-	local patch
 	if [[ -n $ksrc ]]; then
 		step "copying $ksrc" tree_copy "$ksrc" "$pristine"
 	else
@@ -40,9 +38,7 @@ prepare_tree()
 		fi
 		return
 	fi
-	patch=$(series_patch)
-	say_patch "$patch"
-	tree_patch "$tree" "$patch"
+	tree_patch "$tree"
 	tree_link "$tree"
 }
 
@@ -55,6 +51,12 @@ config_parts()
 	[[ -n $flavour ]] || return 0
 	[[ ! -f $vm/config/$flavour ]] || printf '%s\n' "$vm/config/$flavour"
 	series_file "$vm/config/$flavour-" "$series" ''
+}
+
+# Succeed if the kernel's own hypervisor has a tracer.
+has_el2_tracing()
+{
+	grep -qx CONFIG_NVHE_EL2_TRACING=y "$build/.fragment.new"
 }
 
 # option_is_gone OPTION: succeed if the kernel no longer has this option. Only a series without a configuration of its
@@ -72,11 +74,11 @@ configure()
 	# Start a flavour with the objects of the plain kernel: make keeps those that the flavour does not change.
 	[[ -z $flavour || -d $build || ! -f ${build%"-$flavour"}/.fragment ]] || cp -a "${build%"-$flavour"}" "$build"
 	mkdir -p "$build"
-	if [[ ! -f $build/.cc ]]; then
-		echo "$(command -v ccache >/dev/null && echo ccache) ${cross}gcc" >"$build/.cc"
-	fi
+	set_compiler
+	[[ -z $llvm ]] || quick=
 	mapfile -t parts < <(config_parts)
 	cat "${parts[@]}" >"$build/.fragment.new"
+	! has_el2_tracing || modules+=(CONFIG_HYPTRACE_KERNEL=m)
 	if [[ -z $unpatched ]]; then
 		printf '%s\n' "${modules[@]}" >>"$build/.fragment.new"
 		cat "$tree/drivers/hyptrace/Kconfig" >"$build/.kconfig.new"
@@ -148,9 +150,8 @@ install_kernel()
 }
 
 set_kernel ''
-name="Linux $series${unpatched:+ unpatched}${flavour:+ $flavour}"
+name="Linux $series${unpatched:+ unpatched}${llvm:+ LLVM=$llvm}${flavour:+ $flavour}"
 [[ -z $flavour || -f $vm/config/$flavour ]] || die "there is no flavour \"$flavour\": $vm/config/$flavour is missing"
-need "${cross}gcc"
 need bison
 need flex
 need bc

@@ -6,7 +6,8 @@
 # The environment chooses the kernel:
 #   KERNEL=SERIES          a series whose source Debian has (default: 6.12), or "newest"
 #   KSRC=PATH              any other tree; it is copied into the cache and not changed
-#   FLAVOUR=NAME           add the configuration config/NAME, such as debug
+#   FLAVOUR=NAME           add the configuration config/NAME, such as debug; llvm is LLVM=1, and gki implies it
+#   LLVM=1                 build the kernel with clang instead of gcc; LLVM=-22 chooses clang 22
 #   HYPTRACE_UNPATCHED=1   a kernel without the hooks, with the modules built out of tree
 #   HYPTRACE_CACHE=PATH    folder for all that is fetched and built ($XDG_CACHE_HOME/hyptrace or ~/.cache/hyptrace)
 
@@ -55,16 +56,58 @@ set_kernel()
 		fi
 		kernel=$series
 	fi
-	flavour=${FLAVOUR:-}
+	flavour=${FLAVOUR:-} llvm=${LLVM:-}
+	[[ $flavour != llvm && $flavour != gki ]] || llvm=${llvm:-1}
+	[[ $flavour != llvm ]] || flavour=
+	[[ $llvm =~ ^(|1|-[0-9]+)$ ]] || die "LLVM=$llvm is neither 1 nor a version such as -19"
 	unpatched=${HYPTRACE_UNPATCHED:-}
 	pristine=$cache/src/$kernel
 	# what the guest mounts as /usr/local; the kselftest programs depend on the kernel
 	local_root=$guest/root-$kernel
 	[[ -z $unpatched ]] || kernel=$kernel-unpatched
 	tree=$cache/src/$kernel
-	build=$cache/build/$kernel${flavour:+-$flavour}
+	compiled=$kernel${llvm:+-llvm${llvm#1}}
+	build=$cache/build/$compiled${flavour:+-$flavour}
 	# Each clone boots from a folder of its own, because another clone may build at the same time.
-	out=$cache/out/$kernel${flavour:+-$flavour}-$(hash_of "$repo")
+	out=$cache/out/$compiled${flavour:+-$flavour}-$(hash_of "$repo")
+}
+
+# Choose a version of clang from those on stdin: the newest one that compiles all configurations. With clang 21 and later, Linux
+# has no BTI, and 7.2 needs clang 17. If there is none, choose the newest one.
+llvm_choose()
+{
+	awk '$1 >= 17 && $1 > newest { newest = $1 } $1 >= 17 && $1 < 21 && $1 > best { best = $1 }
+		END { if (newest) print best ? best : newest }'
+}
+
+# Print the version of clang that LLVM=1 uses, or nothing if this machine has none with its linker and tools.
+llvm_version()
+{
+	local version
+	for version in $(compgen -c clang- | sed -nE 's/^clang-([0-9]+)$/\1/p'); do
+		command -v "ld.lld-$version" >/dev/null && command -v "llvm-ar-$version" >/dev/null && echo "$version"
+	done | llvm_choose
+}
+
+# set_compiler: after set_kernel, set the words that tell a kernel's make which compiler to use. A folder of objects keeps
+# the compiler that built it.
+set_compiler()
+{
+	local cc
+	cc=$(cat "$build/.cc" 2>/dev/null) || true
+	if [[ -z $cc ]] || ! command -v "${cc##* }" >/dev/null; then
+		case $llvm in
+		'') cc=${cross}gcc ;;
+		1) cc=clang-$(llvm_version) ;;
+		*) cc=clang$llvm ;;
+		esac
+		need "$cc"
+		cc="$(command -v ccache >/dev/null && echo ccache) $cc"
+		mkdir -p "$build"
+		echo "$cc" >"$build/.cc"
+	fi
+	compiler=(ARCH=arm64 CROSS_COMPILE="$cross" LLVM= CC="$cc")
+	[[ -z $llvm ]] || compiler=(ARCH=arm64 LLVM="-${cc##*-}" CC="$cc" HOSTCC="$cc")
 }
 
 # Succeed if this machine can run a kernel in user mode with several CPUs.

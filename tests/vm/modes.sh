@@ -39,8 +39,12 @@ HYPTRACE_UNPATCHED=1 "$vm/kernel.sh"
 "$vm/rootfs.sh"
 "$vm/guest.sh" --tests
 
-job 20 no-hooks env HYPTRACE_UNPATCHED=1 "$vm/run.sh" -- \
-	env HYPTRACE_REFUSED="no hooks" "$kselftest" test_modules.sh test_read
+# The kernel's own hypervisor may have a tracer.
+set_kernel ''
+own_tracer=()
+[[ ! -f $vm/config/$series ]] || ! grep -q NVHE_EL2_TRACING "$vm/config/$series" || own_tracer=(test_kernel.sh)
+job 60 no-hooks env HYPTRACE_UNPATCHED=1 "$vm/run.sh" --require-protected -- \
+	env HYPTRACE_REFUSED="no hooks" FULL="${FULL:-}" "$kselftest" test_modules.sh test_read "${own_tracer[@]}"
 mode 20 vhe-refused --mode vhe -- env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode 60 on-demand --mode nvhe --append kvm.enable_virt_at_load=0 -- \
 	"$kselftest" test_modules.sh test_guest test_exits test_on_demand.sh test_leftover.sh

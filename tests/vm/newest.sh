@@ -3,7 +3,7 @@
 # Run the kselftests, the ynl tests and some tests of the command again, on the newest kernel series: those whose result
 # depends on what its EL2 does. The last line is "N passed, N failed".
 
-unset KSRC PATCH
+unset KSRC
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$repo/tests/jobs.sh"
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Find files that are named after a kernel series, such as hyp/linux/7.2.patch. To be sourced after lib.sh.
+# Find files that are named after a kernel series, such as tests/vm/config/7.2. To be sourced after lib.sh.
 
 # series_up_to SERIES: read series from stdin, print the newest one that is not newer than SERIES, or nothing.
 series_up_to()

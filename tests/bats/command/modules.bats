@@ -125,3 +125,33 @@ last_line()
 	ended "$monitor"
 	same "$code" 0
 }
+
+@test "an event that is not in the kernel is said to be so, and not enabled" {
+	local ids
+	modprobe hyptrace_test
+	ids=$(ht -r test list -j | jq '[.[0].events[] | select(.name == "tlbi" or .name == "hyp_exit") | .id]')
+	modprobe -r hyptrace_test
+	# bit 0: changes of guests' memory are missing from mem_transition
+	modprobe hyptrace_test missing=$((1 | 1 << $(jq '.[0]' <<<"$ids") | 1 << $(jq '.[1]' <<<"$ids")))
+	run -0 ht -r test list
+	same "$(sed -n 's/^ *\([a-z_]*\) .*not in this kernel.*/\1/p' <<<"$output" | xargs)" "hyp_exit tlbi"
+	same "$(sed -n 's/^ *\([a-z_]*\) .*without guests.*/\1/p' <<<"$output" | xargs)" mem_transition
+	run -0 ht -r test list -v tlbi
+	says "not in this kernel"
+	run -0 ht -r test list -v -j
+	jq -e '.[0].events | map(select(.missing) | .name) | sort == ["hyp_exit", "tlbi"]' <<<"$output"
+	jq -e '.[0].events | map(select(.incomplete) | .name) == ["mem_transition"]' <<<"$output"
+
+	run -2 ht -r test enable tlbi
+	says '"tlbi" is not in this kernel'
+	run -2 ht -r test enable selftest tlbi
+	jq -e '.[0].events | all(.enabled == false)' <<<"$(ht -r test list -j)"
+	# globs leave it out
+	run -0 ht -r test enable 'hyp_*'
+	run -0 ht -r test enable all
+	jq -e '.[0].events | all(.enabled != .missing)' <<<"$(ht -r test list -j)"
+	run -0 ht -r test disable all
+	modprobe -r hyptrace_test
+	modprobe hyptrace_test
+	jq -e '.[0].events | any(.missing or .incomplete) | not' <<<"$(ht -r test list -j)"
+}

@@ -162,3 +162,31 @@ hears()
 	kill -INT "$monitor"
 	ended "$monitor"
 }
+
+# metric LABELS: the value of a metric of metrics.prom.
+metric()
+{
+	grep -F "$1 " metrics.prom | cut -d ' ' -f 2
+}
+
+@test "stat --openmetrics prints what count prints, and its numbers only grow" {
+	cd "$BATS_TEST_TMPDIR"
+	ht count hyp_enter host_hcall guest_exit mem_transition
+	for times in 1 2; do
+		guest
+		ht stat --openmetrics >metrics.prom
+		same "$(metric 'hyptrace_guest_exits_total{remote="hypervisor",exit="DABT_LOW"}')" $((300 * times))
+		same "$(metric 'hyptrace_guest_exits_total{remote="hypervisor",exit="HVC64"}')" $((200 * times))
+		# each line is a comment or a number, each name is there once, and each has its help and its type before it
+		run -1 grep -vE '^(# (HELP|TYPE) hyptrace_[a-z0-9_]+ .+|hyptrace_[a-z0-9_]+\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\} [0-9]+(\.[0-9]{9})?)$' metrics.prom
+		same "$(grep -v '^#' metrics.prom | cut -d ' ' -f 1 | sort | uniq -d)" ""
+		# what was there before has not become smaller
+		((times == 1)) || awk '/^#/ { next } NR == FNR { was[$1] = $2; next } $1 in was { n++; bad += $2 < was[$1] }
+			END { exit bad || n < 20 }' first.prom metrics.prom
+		cp metrics.prom first.prom
+	done
+	if mountpoint -q /mnt/share; then
+		mkdir -p /mnt/share/recorded
+		cp metrics.prom "/mnt/share/recorded/metrics-$(uname -r).prom"
+	fi
+}

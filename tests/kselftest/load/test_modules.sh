@@ -13,7 +13,7 @@ trap 'rm -f "$modprobe_said"' EXIT
 unload_all()
 {
 	local module
-	for module in hyptrace_pkvm hyptrace_test hyptrace; do
+	for module in hyptrace_kernel hyptrace_pkvm hyptrace_test hyptrace; do
 		[[ ! -d /sys/module/$module ]] || rmmod "$module" || return
 	done
 }

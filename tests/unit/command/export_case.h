@@ -17,6 +17,8 @@
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/export.h"
+#include "../../tools/hyptrace/sink/origin.h"
+#include "../../tools/hyptrace/sink/origin.h"
 #include "sentence_case.h"
 
 static struct hyptrace_hypercall_arg call_arg[] = {
@@ -101,6 +103,7 @@ static inline void begin_export(const char *name, bool to_folder)
 		.info = &info, .formats = formats, .events = event_list(events, NR_EVENTS),
 		.nr_events = NR_EVENTS, .name = "out", .calls = calls, .nr_calls = COUNT(calls),
 		.nr_cpus = 4096, .model = hyptrace_model_new(formats, NULL),
+		.origin = origin_new(&info),
 	};
 	assert_non_null(x.model);
 	stream = (struct export_stream) { .x = &x, .format = x_format };
@@ -136,6 +139,7 @@ static inline int end_all(void)
 	export_end_parts(&stream);
 	code = x_format->end(&x);
 	hyptrace_model_free((struct hyptrace_model *)x.model);
+	origin_free(x.origin);
 	return code;
 }
 

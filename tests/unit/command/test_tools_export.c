@@ -218,6 +218,7 @@ static void chosen_columns(void **state)
 	/* begin again, now with the choice */
 	begin_formats();
 	x.formats = formats;
+	x.origin = origin_new(&info);
 	x.model = hyptrace_model_new(formats, NULL);
 	x.wanted = wanted;
 	out_init(&x_out, memfd_create("out", 0));
@@ -227,12 +228,12 @@ static void chosen_columns(void **state)
 	put_loss(1, 123456789013, 17);
 	put_loss(1, 123456789013, HYPTRACE_LOST_UNKNOWN);
 	put_unknown(1, 2);
-	expect_export("ts,cpu,event,lost,id,op,op_name,order,left,pool\n"
-		      "5,0,selftest,,7,,,,,\n"
-		      "123456789012,1,hyp_pool,,,1,free,2,3,4\n"
-		      "123456789013,1,,17,,,,,,\n"
-		      "123456789013,1,,,,,,,,\n"
-		      "1,2,unknown,,,,,,,\n");
+	expect_export("ts,cpu,event,lost,id,op,op_name,order,left,pool,machine,boot,kernel\n"
+		      "5,0,selftest,,7,,,,,,,,\n"
+		      "123456789012,1,hyp_pool,,,1,free,2,3,4,,,\n"
+		      "123456789013,1,,17,,,,,,,,,\n"
+		      "123456789013,1,,,,,,,,,,,\n"
+		      "1,2,unknown,,,,,,,,,,\n");
 }
 
 static void expect_file(const char *name, const char *expected)
@@ -262,16 +263,54 @@ static void tables_with_odd_names(void **state)
 	put_loss(1, 7, 17);
 	put_unknown(8, 2);
 	assert_int_equal(end_all(), EXIT_DONE);
-	expect_file("event-3.csv", "ts,cpu,id\n5,0,7\n");
+	expect_file("event-3.csv", "ts,cpu,id,machine,boot,kernel\n5,0,7,,,\n");
 	expect_file("event-17.csv",
-		    "ts,cpu,op,op_name,\"or,\"\"der\",left,pool\n6,1,1,\"fr\"\"ee,\\x0a\",2,3,0\n");
-	expect_file("lost.csv", "ts,cpu,lost\n7,1,17\n");
-	expect_file("unknown.csv", "ts,cpu,id,size\n8,2,999,8\n");
+		    "ts,cpu,op,op_name,\"or,\"\"der\",left,pool,"
+		    "machine,boot,kernel\n6,1,1,\"fr\"\"ee,\\x0a\",2,3,0,,,\n");
+	expect_file("lost.csv", "ts,cpu,lost,machine,boot,kernel\n7,1,17,,,\n");
+	expect_file("unknown.csv", "ts,cpu,id,size,machine,boot,kernel\n8,2,999,8,,,\n");
 	sql = read_file("load.sql", &len);
-	ASSERT_HAS(sql, "CREATE TABLE \"event-3\" (ts UBIGINT, cpu UINTEGER, \"id\" UBIGINT);\n");
+	ASSERT_HAS(sql, "CREATE TABLE \"event-3\" (ts UBIGINT, cpu UINTEGER, \"id\" UBIGINT, "
+		   "machine VARCHAR, boot VARCHAR, kernel VARCHAR);\n");
 	ASSERT_HAS(sql, "\"or,\"\"der\" UTINYINT");
 	free(sql);
 	remove_folder();
+}
+
+static void expect_part(const char *expected)
+{
+	char *text = end_export();
+
+	ASSERT_HAS(text, expected);
+	free(text);
+}
+
+/* Exports say which machine, boot and kernel they are from; a file may contain any names. */
+static void origins(void **state)
+{
+	(void)state;
+	info.uname = (char *)"Linux a,\"b\x01 7.3 #1 SMP x aarch64";
+	info.boot = (char *)"u-1";
+	begin_export("csv", false);
+	PUT(5, 0, selftest, .id = 7);
+	put_loss(1, 6, 17);
+	put_unknown(8, 2);
+	expect_part(",,\"a,\"\"b\\x01\",u-1,7.3\n6,1,,17,");
+	begin_export("jsonl", false);
+	put_loss(1, 6, 17);
+	put_unknown(8, 2);
+	expect_export("{\"cpu\":1,\"ts\":\"6\",\"lost\":17,\"machine\":\"a,\\\"b\\u0001\",\"boot\":\"u-1\",\"kernel\":\"7.3\"}\n"
+		      "{\"cpu\":2,\"ts\":\"8\",\"event\":null,\"id\":999,\"size\":8,\"machine\":\"a,\\\"b\\u0001\",\"boot\":\"u-1\",\"kernel\":\"7.3\"}\n");
+	begin_export("chrome", false);
+	expect_part("\"otherData\":{\"clock\":\"boot\",\"machine\":\"a,\\\"b\\u0001\",\"boot\":\"u-1\",\"kernel\":\"7.3\"}");
+	/* what is not known has no key */
+	info.uname = (char *)"Linux";
+	begin_export("chrome", false);
+	expect_part("\"otherData\":{\"clock\":\"boot\",\"boot\":\"u-1\"}");
+	info.uname = NULL;
+	info.boot = NULL;
+	begin_export("chrome", false);
+	expect_part("\"otherData\":{\"clock\":\"boot\"}");
 }
 
 static void table_that_exists(void **state)
@@ -471,6 +510,7 @@ int main(void)
 		cmocka_unit_test_setup(lines, describe),
 		cmocka_unit_test_setup(chosen_columns, describe),
 		cmocka_unit_test_setup(tables_with_odd_names, describe),
+cmocka_unit_test_setup(origins, describe),
 		cmocka_unit_test_setup(table_that_exists, describe),
 		cmocka_unit_test_setup(no_space_in_a_folder, describe),
 		cmocka_unit_test_setup(ctf_packets, describe),

@@ -14,6 +14,7 @@
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/export.h"
+#include "../../tools/hyptrace/sink/origin.h"
 #include "perfetto_text.h"
 #include "sentence_case.h"
 
@@ -75,7 +76,7 @@ static int begin(void **state)
 	x = (struct export){
 		.info = &info, .formats = formats, .events = list, .nr_events = NR_EVENTS,
 		.out = &out, .nr_cpus = NR_CPUS, .first = first,
-		.model = hyptrace_model_new(formats, NULL),
+		.model = hyptrace_model_new(formats, NULL), .origin = origin_new(&info),
 	};
 	assert_non_null(x.model);
 	stream.format = export_find_format("perfetto");
@@ -118,6 +119,7 @@ static char *finish(void)
 	export_end_parts(&stream);
 	assert_int_equal(stream.format->end(&x), EXIT_DONE);
 	hyptrace_model_free((struct hyptrace_model *)x.model);
+	origin_free(x.origin);
 	out_flush(&out);
 	assert_int_equal(out.error, 0);
 	size = lseek(out.fd, 0, SEEK_END);

@@ -431,7 +431,7 @@ static void not_subscribed(void **state)
 	fake_netlink.no_family = true;
 	assert_null(hyptrace_listener_open(h, &err));
 	assert_int_equal(err.errnum, ENOENT);
-	assert_string_equal(err.text, "the driver has no notifications");
+	assert_string_equal(err.text, "there are no notifications");
 }
 
 static void descriptors(void **state)

@@ -185,6 +185,10 @@ expect 'numbers' '1 __one raw' '2 __two raw' '3 __three raw' '31 __hex raw' '32 
 	'201 __last raw' '206 __in_parentheses raw'
 diff <(sed 's/ raw//' "$work/calls") "$work/names" || fail 'numbers: the names differ from the hypercalls'
 
+printf 'enum __kvm_host_smccc_func {\n\t%s__one = 1,\n\t%s__dynamic_hcalls = 64,\n};\n' "$prefix" "$prefix" >"$work/enum.h"
+mapfile -t modules < <(for ((i = 0; i < 16; i++)); do echo "$((64 + i)) module_hcall_$i raw"; done)
+expect 'hypercalls of modules' '1 __one raw' "${modules[@]}"
+
 : >"$work/enum.h"
 run 'no enum'
 [[ ! -s $work/calls && $(<"$work/names") == '4294967295 none' ]] || fail 'no enum: there are hypercalls'
@@ -220,6 +224,14 @@ handler 'comments, strings, characters' '(u64 pfn)' <<-'EOF'
 	host_ctxt } */
 EOF
 handler 'a register without a name' '(u64 arg1)' <<<'if (cpu_reg(host_ctxt, 1) == 3) f(cpu_reg(host_ctxt, 1));'
+handler 'result by a function' '(struct kvm * kvm, u64 nr) =' <<-'EOF'
+	DECLARE_REG(struct kvm *, kvm, host_ctxt, 1);
+	DECLARE_REG(u64, nr, host_ctxt, 2);
+	if (!nr)
+		errno_to_smccc(-EINVAL, host_ctxt);
+	else
+		hyp_reqs_smccc_encode(f(kvm, g(nr)), host_ctxt, &reqs);
+EOF
 handler 'helper macro' '(struct vm * vm) =' <<<'cpu_reg(host_ctxt, 1) = READ(host_ctxt, 1, &(x){ 1, 2 });'
 handler 'helper macro in a helper macro' '(struct vm * vm, u64 gfn)' <<<'READ_TWO(host_ctxt, &x);'
 handler 'macro that is defined twice' ' raw' <<<'EITHER(host_ctxt);'
@@ -262,7 +274,7 @@ kernel_tree()
 		sed -n -e '/define MARKER(/,/[^\\]$/p' -e '/^enum __kvm_host_smccc_func/,/^}/p' \
 			"$1/arch/arm64/include/asm/kvm_asm.h"
 	} | gcc -E -P - >"$work/enum.h"
-	cp "$source" "$work/hyp-main.c"
+	cat "$source" "$here/../../../hyp/hooks.h" >"$work/hyp-main.c"
 	run "$1"
 	diff <(sed -n 's/^\tHANDLE_FUNC(\(.*\)),.*/\1/p' "$source" | sort) <(sed 's/^[0-9]* //' "$work/names" | sort) ||
 		fail "$1: the names are not those of host_hcall[]"

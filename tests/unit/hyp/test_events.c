@@ -191,7 +191,8 @@ static void info(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, HYPTRACE_INFO_VERSION, 0, 0),
 			 HYPTRACE_ABI_VERSION);
 	assert_true(hash > 0);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, 2, 0, 0), -EINVAL);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, HYPTRACE_INFO_MISSING, 0, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, 3, 0, 0), -EINVAL);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, ~0ULL, 0, 0), -EINVAL);
 }
 

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The kernel's own tracer in tracefs as the source: mainline's, which Linux 7.1 and later have.
+
+load ../helper
+
+tracer=/sys/kernel/tracing/remotes/hypervisor
+
+setup()
+{
+	[[ -d $tracer ]] || skip "this kernel has no tracer of its own"
+	fresh
+	cd "$BATS_TEST_TMPDIR" || return
+	state >before
+}
+
+teardown()
+{
+	[[ ! -d $tracer ]] || echo 7 >"$tracer/buffer_size_kb"
+	tidy
+}
+
+# state: print what reading must not change.
+state()
+{
+	(cd "$tracer" && grep . tracing_on buffer_size_kb events/*/*/enable)
+}
+
+tf()
+{
+	hyptrace -r tracefs:remotes/hypervisor "$@"
+}
+
+@test "numbered events come each once, and all is put back" {
+	tf stream -n 300 selftest >lines 2>said &
+	until [[ $(cat "$tracer/tracing_on") == 1 ]]; do sleep 0.1; done
+	for ((i = 1; i <= 300; i++)); do echo "$i" >"$tracer/write_event"; done
+	wait $!
+	[[ $(sed 's/.*selftest: id=//' lines) == "$(seq 300)" ]]
+	grep -q '^hyptrace: 300 events printed, 0 discarded, 0 lost$' said
+	state | cmp - before
+}
+
+@test "a guest's exits are as many as the remote hypervisor has" {
+	echo 1024 >"$tracer/buffer_size_kb"
+	tf record -e all -o kernel.dat -- \
+		hyptrace -r hypervisor record --size 1M -e hyp_enter,hyp_exit -o ours.dat -- workload 2>said
+	[[ $(grep -c ' events recorded, 0 lost' said) == 2 ]]
+	for file in kernel ours; do
+		hyptrace report -q -F 'reason == guest_exit' "$file.dat" | sed 's/.* vcpu=/vcpu=/' >"$file"
+	done
+	[[ $(wc -l <kernel) -gt 2000 ]]
+	cmp kernel ours
+	hyptrace stat -i kernel.dat >rows
+	grep -q '^ *guest_exit ' rows
+	echo 7 >"$tracer/buffer_size_kb"
+	state | cmp - before
+}
+
+@test "losses are counted" {
+	tf stream -q hyp_enter hyp_exit -- workload >lines 2>said
+	lost=$(sed -n 's/.*printed, .* discarded, \([0-9]*\) lost$/\1/p' said)
+	((lost > 0))
+	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n }') == "$lost" ]]
+	state | cmp - before
+}
+
+@test "after SIGKILL all is put back" {
+	hyptrace -r tracefs:remotes/hypervisor stream all >lines 2>&1 &
+	until [[ -s lines ]]; do sleep 0.1; done
+	kill -KILL $!
+	for ((i = 0; i < 100; i++)); do
+		! state | cmp -s - before || break
+		sleep 0.1
+	done
+	state | cmp - before
+}

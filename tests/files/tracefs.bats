@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The kernel's own tracer as the source, with a folder in place of that of tracefs. run.sh sets HYPTRACE.
+
+bats_require_minimum_version 1.5.0
+
+# event NAME ID FIELDS FORMAT
+event()
+{
+	mkdir "$d/events/hypervisor/$1"
+	echo 0 >"$d/events/hypervisor/$1/enable"
+	printf 'name: %s\nID: %d\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n%b\nprint fmt: %s\n' \
+		"$@" >"$d/events/hypervisor/$1/format"
+}
+
+setup()
+{
+	d=$BATS_TEST_TMPDIR/tracer
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir -p "$d"/per_cpu/cpu{0,1} "$d"/events/hypervisor
+	echo 0 >"$d/tracing_on"
+	echo "7 (unloaded)" >"$d/buffer_size_kb"
+	: >"$d/trace"
+	event hyp_enter 2 '' '" ", '
+	event host_hcall 4 '\tfield:unsigned int id;\toffset:2;\tsize:4;\tsigned:0;\n\tfield:u8 invalid;\toffset:6;\tsize:1;\tsigned:0;\n' \
+		'"id=%u invalid=%u", REC->id, REC->invalid'
+	event hyp_exit 5 '\tfield:u8 reason;\toffset:2;\tsize:1;\tsigned:0;\n\tfield:pid_t vcpu;\toffset:3;\tsize:4;\tsigned:1;\n' \
+		'"reason=%s vcpu=%d", __hyp_enter_exit_reason_str(REC->reason), REC->vcpu'
+	event __hyp_printk 6 '\tfield:u8 fmt_id;\toffset:2;\tsize:1;\tsigned:0;\n' 'Unknown'
+	: >"$d/per_cpu/cpu0/trace_pipe"
+	: >"$d/per_cpu/cpu1/trace_pipe"
+}
+
+ht()
+{
+	"$HYPTRACE" -r "tracefs:$d" "$@"
+}
+
+# calls CPU NR: lines of NR hypercalls
+calls()
+{
+	awk -v cpu="$1" -v nr="$2" 'BEGIN {
+		for (i = 1; i <= nr; i++)
+			printf "[%03d]\t %4d.%06d: host_hcall id=%d invalid=0\n", cpu, i / 1000, i % 1000, i % 7
+	}'
+}
+
+# state: print what reading must not change.
+state()
+{
+	(cd "$d" && grep . tracing_on events/*/*/enable)
+}
+
+@test "each line is an event, each loss is counted, and all is put back" {
+	state >before
+	{
+		calls 0 3000
+		echo 'CPU:0 [LOST 7 EVENTS]'
+		calls 0 1
+		echo 'half a li'
+	} >"$d/per_cpu/cpu0/trace_pipe"
+	calls 1 2000 >"$d/per_cpu/cpu1/trace_pipe"
+	ht stream --duration 500ms all >lines 2>said
+	[[ $(tail -n 1 said) == "hyptrace: 5001 events printed, 0 discarded, 8 lost" ]]
+	[[ $(grep -c '^\[000\].* host_hcall: id=' lines) == 3001 ]]
+	[[ $(grep -c '^\[001\].* host_hcall: id=' lines) == 2000 ]]
+	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n }') == 8 ]]
+	grep -qx '\[001\]     1.000999: host_hcall: id=4 invalid=0' lines
+	state | cmp - before
+}
+
+@test "what was on stays on" {
+	echo 1 >"$d/tracing_on"
+	echo 1 >"$d/events/hypervisor/hyp_enter/enable"
+	state >before
+	ht stream -q --duration 100ms all
+	state | cmp - before
+	"$HYPTRACE" -r "tracefs:$d" stream -q all >/dev/null 3>&- &
+	until [[ $(cat "$d/events/hypervisor/host_hcall/enable") == 1 ]]; do sleep 0.05; done
+	kill -KILL $!
+	wait $! || true
+	for ((i = 0; i < 100; i++)); do
+		[[ $(cat "$d/events/hypervisor/host_hcall/enable") != 0* ]] || break
+		sleep 0.05
+	done
+	sleep 0.2
+	state | cmp - before
+}
+
+@test "lines that come later, and -n" {
+	rm "$d/per_cpu/cpu1/trace_pipe"
+	mkfifo "$d/per_cpu/cpu1/trace_pipe"
+	(sleep 0.3; calls 1 10 >"$d/per_cpu/cpu1/trace_pipe") &
+	ht stream -n 4 all >lines
+	[[ $(wc -l <lines) == 4 ]]
+	[[ $(cat "$d/tracing_on") == 0 ]]
+}
+
+@test "a file of record has the same events, and formats without functions of the kernel" {
+	calls 0 20000 >"$d/per_cpu/cpu0/trace_pipe"
+	printf '[001]\t    1.000000: hyp_enter  \n[001]\t    1.000001: hyp_exit reason=eret_host vcpu=0\n[001]\t    1.000002: __hyp_printk at 7 of 0x9\n' \
+		>"$d/per_cpu/cpu1/trace_pipe"
+	ht record -e all --duration 500ms -o t.dat 2>said
+	grep -q '^hyptrace: 20003 events recorded, 0 lost' said
+	"$HYPTRACE" report -q t.dat >lines
+	[[ $(grep -c 'host_hcall: id=' lines) == 20000 ]]
+	grep -q 'hyp_enter: reason=unknown$' lines
+	grep -q 'hyp_exit: reason=eret_host vcpu=0$' lines
+	"$HYPTRACE" stat -i t.dat >rows
+	grep -q '^ *unknown  *1 .* 1.000 us ' rows
+	[[ $("$HYPTRACE" strace -q -i t.dat | grep -c 'host_hcall: id=') == 20000 ]]
+	grep -q '__hyp_printk: at 7 of 0x9$' lines
+	run ! grep -aq __hyp_enter_exit_reason_str t.dat
+	"$HYPTRACE" export -f csv -o t.csv t.dat
+	[[ $(grep -c ',host_hcall,' t.csv) == 20000 ]]
+}
+
+@test "raw pages, and text by mistake where they should be" {
+	mv "$d/per_cpu/cpu1/trace_pipe" "$d/per_cpu/cpu1/trace_pipe_raw"
+	calls 1 5 >"$d/per_cpu/cpu1/trace_pipe_raw"
+	python3 - "$d/per_cpu/cpu0/trace_pipe_raw" <<-'END'
+	import mmap, struct, sys
+	records = b"".join(struct.pack("<IIHIB", 10 << 5, 11, 4, i, 0) for i in range(3))
+	page = struct.pack("<QQ", 5_000_000_000, len(records)) + records
+	open(sys.argv[1], "wb").write(page.ljust(mmap.PAGESIZE, b"\0"))
+	END
+	ht stream --duration 300ms all >lines 2>said
+	[[ $(grep -c '^\[001\].* host_hcall: id=' lines) == 5 ]]
+	[[ $(grep '^\[000\]' lines) == "[000]     5.000000: host_hcall: id=0 invalid=0
+[000]     5.000000: host_hcall: id=1 invalid=0
+[000]     5.000000: host_hcall: id=2 invalid=0" ]]
+	[[ $(tail -n 1 said) == "hyptrace: 8 events printed, 0 discarded, 0 lost" ]]
+}
+
+@test "hypercalls get the names of a kernel tree, and filters know them" {
+	mkdir -p linux/arch/arm64/include/asm
+	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\nEXTRAVERSION = -x\n' >linux/Makefile
+	cat >linux/arch/arm64/include/asm/kvm_asm.h <<-'END'
+	enum __kvm_host_smccc_func {
+		/* the first one, */
+		__KVM_HOST_SMCCC_FUNC___pkvm_init = __KVM_HOST_SMCCC_FUNC___kvm_hyp_init + 1,
+		MARKER(__KVM_HOST_SMCCC_FUNC_MIN_PKVM),
+		__KVM_HOST_SMCCC_FUNC___kvm_vcpu_run, // the second
+		__KVM_HOST_SMCCC_FUNC___dynamic_hcalls = 128,
+	};
+	END
+	"$HYPTRACE" names --from linux >names.txt
+	[[ $(head -n 4 names.txt) == "# hypercalls of Linux 6.12.1-x
+0 __kvm_hyp_init
+1 __pkvm_init
+2 __kvm_vcpu_run" ]]
+	[[ $(tail -n 1 names.txt) == "255 dynamic_hcall_127" ]]
+	calls 0 7 >"$d/per_cpu/cpu0/trace_pipe"
+	HYPTRACE_NAMES=names.txt ht stream --duration 300ms -F 'id == __kvm_vcpu_run' host_hcall >lines 2>said
+	[[ $(cat lines) == "[000]     0.000002: host_hcall: id=__kvm_vcpu_run invalid=0" ]]
+	grep -q '^hyptrace: "names.txt" has the names of hypercalls of 6.12.1-x, but this is .*: they may be wrong$' said
+	echo 'x y' >names.txt
+	HYPTRACE_NAMES=names.txt run -2 ht list
+	[[ $output == 'hyptrace: "names.txt", line 1: not a number and the name of a hypercall' ]]
+	sed -i 's/= 128/= X/' linux/arch/arm64/include/asm/kvm_asm.h
+	run -2 "$HYPTRACE" names --from linux
+	[[ $output == *'kvm_asm.h: cannot tell the numbers of the hypercalls' ]]
+}
+
+@test "what tracefs cannot do is refused with the reason" {
+	state >before
+	run -2 ht enable -F 'id == 1' host_hcall
+	[[ $output == *": the kernel's own tracer has no filters and triggers at EL2" ]]
+	run -2 ht count host_hcall
+	[[ $output == "hyptrace: remote "*" cannot count events" ]]
+	run -2 ht show
+	[[ $output == *': tracefs only lets one read them (use "hyptrace stream")' ]]
+	run -2 ht mark 1
+	[[ $output == *": the kernel's own tracer cannot do it" ]]
+	run -2 ht enable foo
+	[[ $output == *'"foo"'* ]]
+	run -2 "$HYPTRACE" -r tracefs:/nonexistent list
+	[[ $output == "hyptrace: cannot open /nonexistent: No such file or directory" ]]
+	rm -r "$d/per_cpu"
+	run -2 ht list
+	[[ $output == *"is no tracer that can be used: No such file or directory" ]]
+	state | cmp - before
+}
+
+@test "events and tracing are switched by hand, too" {
+	ht enable hyp_enter host_hcall
+	ht start
+	[[ $(cat "$d/tracing_on" "$d"/events/*/{hyp_enter,host_hcall,hyp_exit}/enable | tr -d '\n') == 1110 ]]
+	ht disable all
+	ht stop
+	ht set --size 64K
+	[[ $(cat "$d/tracing_on" "$d"/events/*/*/enable | tr -d '\n') == 00000 ]]
+	[[ $(cat "$d/buffer_size_kb") == 64 ]]
+}

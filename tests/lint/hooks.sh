@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Check the rules in hyp/linux and patch-tree on the files of the kernel trees in the cache. Sourced by run.sh.
+
+: "${work:?set work to a temporary folder}" "${cache:?source lib.sh first}" "${kernel_tree=}"
+
+# original_tree SERIES FOLDER: make a git tree of the files that have hooks, without the hooks
+original_tree()
+{
+	local from=$cache/src/$1.pristine file
+	[[ -d $from ]] || from=$cache/src/$1
+	mkdir -p "$2"
+	tests/vm/hooks.py files | while read -r file; do
+		[[ -f $from/$file ]] || from=$cache/src/$1
+		[[ ! -f $from/$file ]] || install -D -m 644 "$from/$file" "$2/$file"
+		from=$cache/src/$1.pristine
+	done
+	cp "$cache/src/$1/Makefile" "$cache/src/$1/Kconfig" "$2/"
+	# as that of the kernel
+	echo '.*' >"$2/.gitignore"
+	git -C "$2" init -q
+	git -C "$2" add -A
+	git -C "$2" -c user.name=t -c user.email=t commit -q -m original
+}
+
+# patch_tree EXIT_CODE TREE [OPTION]: run patch-tree, with its output in $work/out
+patch_tree()
+{
+	local code=0
+	KSRC='' tests/vm/patch-tree.sh ${3:+"$3"} "$2" >"$work/out" 2>&1 || code=$?
+	((code == $1)) || { echo "patch-tree ${3:-} ended with $code instead of $1:" && cat "$work/out" && return 1; }
+}
+
+# is_clean TREE: check that git sees no change, and none of our files is left
+is_clean()
+{
+	[[ -z $(git -C "$1" status --porcelain) && ! -e $1/.hyptrace && ! -e $1/drivers/hyptrace ]] ||
+		{ echo "$1 is not what it was:" && git -C "$1" status --short && return 1; }
+}
+
+# All hooks have a place in each kernel of the cache. patch-tree, again, and UNDO=1 leave the tree as it was.
+check_hooks_in_trees()
+{
+	local series tree
+	for series in $(series_list "$cache/src/" ''); do
+		tree=$work/trees/$series
+		original_tree "$series" "$tree"
+		patch_tree 0 "$tree" --check || return
+		! grep "NOT FOUND" "$work/out" || return
+		is_clean "$tree" || return
+		patch_tree 0 "$tree" || return
+		grep -q '^guest_enter: arch/arm64/kvm/hyp/nvhe/switch.c:[0-9]* in __kvm_vcpu_run$' "$work/out" ||
+			{ echo "patch-tree does not say where guest_enter is:" && cat "$work/out" && return 1; }
+		! grep -r __at_ "$tree" --include='*.[ch]' || return
+		patch_tree 0 "$tree" || return
+		patch_tree 0 "$tree" --undo || return
+		is_clean "$tree" || return
+	done
+	[[ -d $work/trees ]] || { echo "there is no kernel tree in $cache/src" && return 1; }
+}
+
+# patch-tree keeps changes of the user, and refuses to take out hooks that were changed.
+check_hooks_and_changes()
+{
+	local tree=$work/changes file=arch/arm64/kvm/hyp/nvhe/tlb.c
+	has_tree || return
+	original_tree "${kernel_tree##*/}" "$tree"
+	patch_tree 2 "$tree" --undo || return
+	patch_tree 0 "$tree" || return
+	echo '/* mine */' >>"$tree/$file"
+	patch_tree 0 "$tree" || return
+	sed -i 's/hyptrace_tlbi(VMID, /&/; s/hyptrace_tlbi(VMID, mmu/hyptrace_tlbi(VMID, my_mmu/' "$tree/$file"
+	cp "$tree/$file" "$work/edited.c"
+	patch_tree 2 "$tree" --undo || return
+	grep -q 'was changed at the hooks' "$work/out" || { cat "$work/out" && return 1; }
+	patch_tree 2 "$tree" || return
+	cmp "$tree/$file" "$work/edited.c" || return
+	sed -i 's/my_mmu/mmu/' "$tree/$file"
+	patch_tree 0 "$tree" --undo || return
+	[[ $(git -C "$tree" diff -U0 | grep '^[-+][^-+]') == '+/* mine */' ]] ||
+		{ echo "undo has not kept the user's change:" && git -C "$tree" diff && return 1; }
+
+	# A required hook without a place: nothing is changed.
+	git -C "$tree" checkout -q .
+	sed -i 's/__guest_enter(vcpu)/__enter(vcpu)/' "$tree/arch/arm64/kvm/hyp/nvhe/switch.c"
+	git -C "$tree" -c user.name=t -c user.email=t commit -q -a -m other
+	patch_tree 2 "$tree" || return
+	expect '*guest_enter: NOT FOUND in *switch.c: __kvm_vcpu_run() calls __guest_enter(). It is required*nothing was changed*' \
+		"a required hook" <"$work/out" || return
+	is_clean "$tree" || return
+
+	# One that is not required: its event is missing.
+	git -C "$tree" checkout -q HEAD~ .
+	sed -i 's/enter_vmid_context/enter_context/' "$tree/$file"
+	patch_tree 0 "$tree" || return
+	expect '*tlb_ipa: NOT FOUND in *tlb.c: *It is missing: no event tlbi*' "a hook for an event" <"$work/out" || return
+	grep -q '^#define HYPTRACE_TREE_LACKS(what) what(tlbi)$' "$tree/arch/arm64/include/asm/hyptrace_tree.h"
+}
+
+# The place of each hook, taken out of the tree: the hook is named.
+check_hooks_taken_out()
+{
+	has_tree || return
+	original_tree "${kernel_tree##*/}" "$work/taken"
+	tests/lint/hooks.py "$work/taken"
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The formats, lines and raw pages of a tracer in tracefs: good ones, and those that are cut,
+ * garbage, or of unknown events.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <linux/hyptrace_record.h>
+
+#include "tracefs/tracefs.h"
+
+#define PAGE	4096
+#define HEAD	"format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+#define FIELD(type, name, offset, size, sign) \
+	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
+
+static const struct {
+	const char	*name;
+	const char	*format;
+} formats[] = {
+	{ "hyp_enter", "name: hyp_enter\nID: 0\n" HEAD
+	  FIELD("u8", "reason", 2, 1, 0) FIELD("pid_t", "vcpu", 3, 4, 1)
+	  "\nprint fmt: \"reason=%s vcpu=%d\", "
+	  "__hyp_enter_exit_reason_str(REC->reason), REC->vcpu\n" },
+	{ "selftest", "name: selftest\nID: 1\n" HEAD FIELD("u64", "id", 2, 8, 0)
+	  "\nprint fmt: \"\"id=%llu\", REC->id\"," },
+	{ "host_hcall", "name: host_hcall\nID: 2\n" HEAD
+	  FIELD("unsigned int", "id", 2, 4, 0) FIELD("u8", "invalid", 6, 1, 0)
+	  "\nprint fmt: \"id=%u invalid=%u\", REC->id, REC->invalid\n" },
+	{ "host_ffa_call", "name: host_ffa_call\nID: 3\n" HEAD
+	  FIELD("u64", "func_id", 2, 8, 0) FIELD("u64", "res_a4", 10, 8, 0)
+	  FIELD("int", "err", 18, 4, 1)
+	  "\nprint fmt: \"ffa_func=0x%llx a4=%llx err=%d\", "
+	  "REC->func_id, REC->res_a4, REC->err\n" },
+	{ "hyp_exit", "name: hyp_exit\nID: 4\n" HEAD "print fmt: \" \"," },
+	{ "__hyp_printk", "name: __hyp_printk\nID: 5\n" HEAD FIELD("u8", "fmt_id", 2, 1, 0)
+	  "\nprint fmt: Unknown\n" },
+	{ "func", "name: func\nID: 6\n" HEAD FIELD("unsigned long", "ip", 2, 8, 0)
+	  "\nprint fmt: \"%ps\", (void *)REC->ip\n" },
+};
+
+#define NR	(sizeof(formats) / sizeof(formats[0]))
+
+static struct {
+	struct tracefs		tracefs;
+	struct tracefs_event	events[NR];
+	struct tracefs_shared	shared;
+	struct tracefs_page	page;
+	int			pipe[2];
+	struct hyptrace_decoder	*dec;
+	char			subbuf[PAGE] __attribute__((aligned(8)));
+} t;
+
+static int setup(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	for (i = 0; i < NR; i++) {
+		strcpy(t.events[i].name, formats[i].name);
+		t.events[i].format = (char *)formats[i].format;
+		assert_true(hyptrace_tracefs_parse_format(&t.events[i], false));
+	}
+	t.tracefs.events = t.events;
+	t.tracefs.nr_events = NR;
+	assert_int_equal(pipe(t.pipe), 0);
+	t.page = (struct tracefs_page){
+		.fd = t.pipe[1], .shared = &t.shared, .data = calloc(1, PAGE), .size = PAGE,
+	};
+	t.dec = hyptrace_decoder_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	hyptrace_decoder_free(t.dec);
+	free(t.page.data);
+	close(t.pipe[0]);
+	close(t.pipe[1]);
+	return 0;
+}
+
+static void line(const char *text)
+{
+	hyptrace_tracefs_line(&t.tracefs, &t.page, text, strlen(text));
+}
+
+/* Get the next record, of the next sub-buffer if need be. */
+static struct hyptrace_record next(void)
+{
+	struct hyptrace_record rec = {};
+	int ret = hyptrace_decoder_next(t.dec, &rec, NULL);
+
+	if (!ret) {
+		assert_int_equal(read(t.pipe[0], t.subbuf, PAGE), PAGE);
+		assert_int_equal(hyptrace_decoder_load(t.dec, t.subbuf, PAGE, NULL), 0);
+		ret = hyptrace_decoder_next(t.dec, &rec, NULL);
+	}
+	assert_int_equal(ret, 1);
+	return rec;
+}
+
+static uint64_t field(const struct hyptrace_record *rec, const char *name)
+{
+	uint64_t value = 0;
+	uint16_t id;
+	unsigned int i;
+
+	memcpy(&id, rec->data, sizeof(id));
+	for (i = 0; strcmp(t.events[id].fields[i].name, name); i++)
+		assert_true(i + 1 < t.events[id].nr_fields);
+	memcpy(&value, (const char *)rec->data + t.events[id].fields[i].offset,
+	       t.events[id].fields[i].size);
+	return value;
+}
+
+static void lines_become_records(void **state)
+{
+	struct hyptrace_record rec;
+
+	(void)state;
+	line("[001]\t   12.000345: hyp_enter reason=guest_exit vcpu=-2");
+	line("[001]\t   12.000346: selftest id=18446744073709551615");
+	line("[001]\t   13.500000: host_hcall id=77 invalid=1");
+	line("[001]\t   13.500000: host_ffa_call ffa_func=0x84000063 a4=ff err=-5");
+	line("[001]\t  999.999999: hyp_exit  ");
+	line("[001]\t 1000.000000: __hyp_printk mapped 0x1000 at 7");
+	line("[001]\t 1000.000001: func \xff__kvm_nvhe_handle_trap");
+	line("[001]\t 1000.000002: hyp_enter reason=new vcpu=1");
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.ts, 12000345000);
+	assert_int_equal(field(&rec, "reason"), 5);
+	assert_int_equal((int32_t)field(&rec, "vcpu"), -2);
+	rec = next();
+	assert_int_equal(field(&rec, "id"), UINT64_MAX);
+	rec = next();
+	assert_int_equal(rec.ts, 13500000000);
+	assert_int_equal(field(&rec, "id"), 77);
+	assert_int_equal(field(&rec, "invalid"), 1);
+	rec = next();
+	assert_int_equal(field(&rec, "func_id"), 0x84000063);
+	assert_int_equal(field(&rec, "res_a4"), 255);
+	assert_int_equal((int32_t)field(&rec, "err"), -5);
+	rec = next();
+	assert_int_equal(rec.ts, 999999999000);
+	/* Android's has no reason */
+	assert_int_equal(field(&rec, "reason"), 8);
+	rec = next();
+	assert_string_equal((const char *)rec.data + 2, "mapped 0x1000 at 7");
+	rec = next();
+	assert_string_equal((const char *)rec.data + 2, "\xff__kvm_nvhe_handle_trap");
+	rec = next();
+	assert_int_equal(field(&rec, "reason"), 8);
+	assert_int_equal(rec.lost, 0);
+	assert_int_equal(t.shared.events, 8);
+	assert_int_equal(t.shared.lost, 0);
+}
+
+static void losses_are_before_the_next_record(void **state)
+{
+	struct hyptrace_record rec;
+
+	(void)state;
+	line("[000]\t    1.000000: hyp_exit  ");
+	line("CPU:0 [LOST 12 EVENTS]");
+	line("CPU:0 [LOST 3 EVENTS]");
+	line("[000]\t    2.000000: hyp_exit  ");
+	line("CPU:0 [LOST 99999999999999999999999 EVENTS]");
+	line("[000]\t    3.000000: hyp_exit  ");
+	line("CPU:0 [LOST 4 EVENTS]");
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.lost, 0);
+	rec = next();
+	assert_int_equal(rec.lost, 15);
+	rec = next();
+	assert_int_equal(rec.ts, 3000000000);
+	assert_true(rec.lost == HYPTRACE_LOST_UNKNOWN);
+	/* after the last record */
+	assert_int_equal(read(t.pipe[0], t.subbuf, PAGE), PAGE);
+	assert_int_equal(hyptrace_decoder_load(t.dec, t.subbuf, PAGE, NULL), 0);
+	assert_int_equal(hyptrace_decoder_next(t.dec, &rec, NULL), 0);
+	assert_int_equal(hyptrace_decoder_lost(t.dec), 4);
+	assert_int_equal(t.shared.lost, 19);
+}
+
+static void bad_lines_are_lost_events(void **state)
+{
+	static const char *const bad[] = {
+		"", "[", "[000]", "[000]\t    1.000000:", "[000]\t    1.000000: unknown id=1",
+		"[000]\t    1.00000: hyp_exit  ", "[000]\t    1.0000000: hyp_exit  ",
+		"[x]\t    1.000000: hyp_exit  ", "[000]\t 99999999999999999999.000000: hyp_exit  ",
+		"[000]\t    1.000000: host_hcall id=1 inv", "[000]\t    1.000000: host_hcall id= invalid=1",
+		"[000]\t    1.000000: host_hcall id=1 invalid=1x", "[000]\t    1.000000: selftest id=99999999999999999999",
+		"[000]\t    1.000000: hyp_exit x", "CPU:0 LOST 5 EVENTS", "CPU: [LOST 5 EVENTS]",
+		"[000]\t    1.000000: Unknown event id 9", "\xff\xfe\x80",
+	};
+	struct hyptrace_record rec;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		line(bad[i]);
+	hyptrace_tracefs_line(&t.tracefs, &t.page, "a\0b", 3);
+	line("[000]\t    1.000000: hyp_exit  ");
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.lost, i + 1);
+	assert_int_equal(t.shared.lost, i + 1);
+}
+
+static void times_do_not_go_back(void **state)
+{
+	struct hyptrace_record rec;
+
+	(void)state;
+	line("[000]\t    5.000000: hyp_exit  ");
+	line("[000]\t    4.000000: hyp_exit  ");
+	line("[000]\t 500000.000000: hyp_exit  ");
+	hyptrace_tracefs_flush(&t.page);
+	assert_int_equal(next().ts, 5000000000);
+	assert_int_equal(next().ts, 5000000000);
+	rec = next();
+	assert_int_equal(rec.ts, 500000000000000);
+}
+
+static void many_lines_fill_sub_buffers(void **state)
+{
+	char text[64];
+	unsigned int i;
+	struct hyptrace_record rec;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "[000]\t    1.%06u: selftest id=%u", i, i);
+		line(text);
+	}
+	hyptrace_tracefs_flush(&t.page);
+	for (i = 0; i < 1000; i++) {
+		rec = next();
+		assert_int_equal(field(&rec, "id"), i);
+		assert_int_equal(rec.lost, 0);
+	}
+}
+
+/* A raw page with the records of Android's EL2, which are packed and not rounded up */
+static size_t put_raw(char *page, size_t at, uint32_t delta, const void *payload, uint32_t size)
+{
+	uint32_t word[2] = { hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta), size + 4 };
+
+	memcpy(page + at, word, sizeof(word));
+	memcpy(page + at + sizeof(word), payload, size);
+	return at + sizeof(word) + size;
+}
+
+static void raw_pages_become_records(void **state)
+{
+	struct hyptrace_subbuf *subbuf = (void *)t.subbuf;
+	struct hyptrace_record rec;
+	const uint64_t lost = 6;
+	char page[PAGE] __attribute__((aligned(8))) = {};
+	size_t at = sizeof(*subbuf);
+
+	(void)state;
+	subbuf = (void *)page;
+	subbuf->time_stamp = 1000;
+	at = put_raw(page, at, 5, "\x02\0\x09\0\0\0\x01", 7);
+	at = put_raw(page, at, 6, "\x04\0", 2);
+	subbuf->commit = (at - sizeof(*subbuf)) | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	memcpy(page + at, &lost, sizeof(lost));
+	assert_true(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	/* of an unknown event, too short, and cut off */
+	at = put_raw(page, sizeof(*subbuf), 1, "\x63\0", 2);
+	at = put_raw(page, at, 1, "\x02\0\x09", 3);
+	at = put_raw(page, at, 1, "\x04\0", 2);
+	subbuf->commit = at - sizeof(*subbuf) - 1;
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	subbuf->commit = PAGE;
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, 8));
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.ts, 1005);
+	assert_int_equal(rec.lost, 6);
+	assert_int_equal(field(&rec, "id"), 9);
+	assert_int_equal(field(&rec, "invalid"), 1);
+	rec = next();
+	assert_int_equal(rec.ts, 1011);
+	assert_int_equal(t.shared.events, 2);
+	assert_int_equal(t.shared.lost, 8);
+}
+
+static void bad_formats_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"", "name: x\n", "name: x\nID: 3\n", "ID: 99999\nprint fmt: \"\"\n",
+		"ID: 3\n\tfield:u8 a;\toffset:2;\tsize:3;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
+		"ID: 3\n\tfield:u8 a[4];\toffset:2;\tsize:4;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
+		"ID: 3\n\tfield:a;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
+		"ID: 3\n\tfield:u8 a\nprint fmt: \"%u\", REC->a\n",
+		"ID: 3\n\tfield:u8 a;\toffset:99999;\tsize:1;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
+	};
+	/* these are formats, but the text does not tell the fields */
+	static const char *const texts[] = {
+		"\"%", "\"%u", "\"%u\"", "\"%s\", REC->a", "\"%u %u\", REC->a, REC->a", "\"%u\", REC->b",
+		"\"%*u\", REC->a", "\"x\"", "\"%llllu\", REC->a + REC->a", "\"%l\", REC->a",
+	};
+	struct tracefs_event event = {};
+	char text[256];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		event.format = (char *)bad[i];
+		assert_false(hyptrace_tracefs_parse_format(&event, false));
+	}
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		snprintf(text, sizeof(text), "ID: 3\n" FIELD("u8", "a", 2, 1, 0) "print fmt: %s\n",
+			 texts[i]);
+		event.format = text;
+		assert_true(hyptrace_tracefs_parse_format(&event, false));
+		assert_int_equal(event.nr_pieces, 0);
+		assert_string_equal(event.fields[0].name, "text");
+	}
+}
+
+static void print_formats_name_no_function(void **state)
+{
+	char *calls[] = { NULL, "__pkvm_init" };
+	const struct tracefs_names names = { calls, 2 }, none = {};
+	char *text = hyptrace_tracefs_print_fmt(&t.events[2], &names);
+
+	(void)state;
+	assert_string_equal(text, "\"id=%s invalid=%llu\", __print_symbolic(REC->id, { 1, \"__pkvm_init\" }), REC->invalid");
+	free(text);
+	text = hyptrace_tracefs_print_fmt(&t.events[3], &none);
+	assert_string_equal(text, "\"func_id=0x%llx res_a4=0x%llx err=%lld\", REC->func_id, REC->res_a4, REC->err");
+	free(text);
+	text = hyptrace_tracefs_print_fmt(&t.events[5], &none);
+	assert_string_equal(text, "\"%s\", REC->text");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lines_become_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(losses_are_before_the_next_record, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_lines_are_lost_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(times_do_not_go_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_lines_fill_sub_buffers, setup, teardown),
+		cmocka_unit_test_setup_teardown(raw_pages_become_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_formats_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(print_formats_name_no_function, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
