@@ -11,15 +11,23 @@ objects=("$build"/drivers/hyptrace/hyp/*.nvhe.o)
 [[ -f ${objects[0]} ]] || die "there are no EL2 objects in $build/drivers/hyptrace/hyp: build the kernel first"
 [[ -f $list ]] || die "$list is missing"
 
+nm=${cross}nm
+if [[ -n $llvm ]]; then
+	cc=$(<"$build/.cc")
+	nm=llvm-nm-${cc##*-}
+fi
+
 extra=$(comm -23 \
-	<("${cross}nm" -u "${objects[@]}" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u) \
+	<("$nm" -u "${objects[@]}" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u) \
 	<({
-		"${cross}nm" --defined-only "${objects[@]}" | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }'
+		"$nm" --defined-only "${objects[@]}" | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }'
 		sed 's/#.*//' "$list" | awk 'NF { print $1 }'
 	} | sort -u))
 [[ -z $extra ]] || die "EL2 objects use symbols that hyp/el2-symbols does not list: ${extra//$'\n'/ }." \
 	"Do not use them, or add them to the list with a reason"
 
+# With LTO the objects are bitcode, which has no sections. The same sources are checked in the kernels without LTO.
+! grep -qx CONFIG_LTO_CLANG=y "$build/.config" || exit 0
 with_data=$("${cross}objdump" -h "${objects[@]}" | awk '
 	/file format/ { file = $1 }
 	$2 == ".data" && $3 !~ /^0+$/ { print file }')

@@ -22,6 +22,9 @@ plan=(
 	"debug@6.12 kselftest"
 	"debug@newest kselftest"
 	"kcsan@6.12"
+	"llvm@6.12 kselftest"
+	"gki@6.12 --cpu max kselftest bats"
+	"gki@newest --cpu max kselftest bats"
 )
 
 log=$(mktemp)

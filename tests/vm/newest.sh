@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run the kselftests, the ynl tests and some tests of the command again, on the newest kernel series: those whose result
-# depends on what its EL2 does. The last line is "N passed, N failed".
+# Run the kselftests, the ynl tests and some tests of the command again, on the newest kernel series, which the other
+# compiler builds: clang, or gcc if LLVM=1 chose clang. They are those whose result depends on what EL2 does. The last line is
+# "N passed, N failed".
 
 unset KSRC
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -9,20 +10,23 @@ unset KSRC
 
 set_kernel ''
 chosen=$series
+[[ ${FLAVOUR:-} != llvm ]] || unset FLAVOUR
+if [[ -n $llvm ]]; then unset LLVM; else export LLVM=1; fi
 export KERNEL=newest
 set_kernel ''
 if [[ $series == "$chosen" ]]; then
 	say "Linux $series is the newest series: vm/suite.sh runs on it"
 else
-	say "the newest series is Linux $series"
+	say "the newest series is Linux $series, built by $([[ -n $llvm ]] && echo clang || echo gcc)"
 	"$vm/kernel.sh"
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
 	settings=(ROUNDS=70) suites=(ynl kselftest)
+	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
-	job 180 newest env KERNEL="$series" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
+	job 180 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
-	job 480 newest-bats env KERNEL="$series" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
+	job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
 		bats:{watch/{host,stat,catch,who},remote/recorded}.bats -- --require-protected
 fi
 jobs_run

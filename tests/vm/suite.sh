@@ -70,6 +70,5 @@ boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" "${few[@]}" -- kselftes
 vhe=(kselftest)
 ((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})
 boot 20 vhe VHE -- "${vhe[@]}" -- --mode vhe
-[[ -n $flavour || $chosen != *" kselftest "* ]] || job 40 clang env KERNEL="$series" "$vm/clang.sh"
 ((${#jobs[@]})) || [[ -n ${BOOTS:-} ]] || die "no boot has the suite $*: run tests/um/suite.sh"
 jobs_run
