@@ -337,7 +337,7 @@ struct hyptrace_wakeup {
  * -E2BIG	more than HYPTRACE_HOLD_EVENTS_MAX events; or @size as in struct
  *		hyptrace_attach
  * -ENOTCONN	the descriptor is not attached
- * -EOPNOTSUPP	the descriptor is an observer
+ * -EOPNOTSUPP	the descriptor is an observer, or an event is not in this kernel
  * -ENOENT	the remote has no event with such an id
  * -EFAULT	bad pointer to the struct or to the array
  * -ENODEV	the remote was unregistered

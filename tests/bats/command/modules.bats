@@ -129,17 +129,17 @@ last_line()
 @test "an event that is not in the kernel is said to be so, and not enabled" {
 	local ids
 	modprobe hyptrace_test
-	ids=$(ht -r test list -j | jq '[.[0].events[] | select(.name == "tlbi" or .name == "hyp_exit") | .id]')
+	ids=$(ht -r test list -j | jq '[.[0].events[] | select(.name == ("tlbi", "hyp_exit", "host_ffa")) | .id]')
 	modprobe -r hyptrace_test
 	# bit 0: changes of guests' memory are missing from mem_transition
-	modprobe hyptrace_test missing=$((1 | 1 << $(jq '.[0]' <<<"$ids") | 1 << $(jq '.[1]' <<<"$ids")))
+	modprobe hyptrace_test missing=$((1 | $(jq 'map(pow(2; .)) | add' <<<"$ids")))
 	run -0 ht -r test list
-	same "$(sed -n 's/^ *\([a-z_]*\) .*not in this kernel.*/\1/p' <<<"$output" | xargs)" "hyp_exit tlbi"
+	same "$(sed -n 's/^ *\([a-z_]*\) .*not in this kernel.*/\1/p' <<<"$output" | sort | xargs)" "host_ffa hyp_exit tlbi"
 	same "$(sed -n 's/^ *\([a-z_]*\) .*without guests.*/\1/p' <<<"$output" | xargs)" mem_transition
 	run -0 ht -r test list -v tlbi
 	says "not in this kernel"
 	run -0 ht -r test list -v -j
-	jq -e '.[0].events | map(select(.missing) | .name) | sort == ["hyp_exit", "tlbi"]' <<<"$output"
+	jq -e '.[0].events | map(select(.missing) | .name) | sort == ["host_ffa", "hyp_exit", "tlbi"]' <<<"$output"
 	jq -e '.[0].events | map(select(.incomplete) | .name) == ["mem_transition"]' <<<"$output"
 
 	run -2 ht -r test enable tlbi
@@ -151,6 +151,18 @@ last_line()
 	run -0 ht -r test enable all
 	jq -e '.[0].events | all(.enabled != .missing)' <<<"$(ht -r test list -j)"
 	run -0 ht -r test disable all
+
+	# what chooses events by itself leaves it out
+	run -0 ht -r test strace -c -- true
+	run -0 ht -r test strace -e guest_exit,host_ffa -- true
+	run -2 ht -r test strace -e host_ffa -- true
+	says "host_ffa is not in this kernel"
+	run -0 ht -r test catch selftest -- true
+	run -0 ht -r test stream -e 'hyp_*' -- true
+	run -2 ht -r test stream -e hyp_exit -- true
+	says '"hyp_exit": it is not in this kernel'
+	run -2 ht -r test stat -- true
+	says "needs hyp_exit, which is not in this kernel"
 	modprobe -r hyptrace_test
 	modprobe hyptrace_test
 	jq -e '.[0].events | any(.missing or .incomplete) | not' <<<"$(ht -r test list -j)"

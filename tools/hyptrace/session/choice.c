@@ -133,6 +133,7 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 		select_events(events, nr, test_words, 1, choice);
 	else
 		select_events(events, nr, words, 2, choice);
+	leave_out_missing(choice, only);
 	if (quiet)
 		return;
 	if (choice->nr > 2)

@@ -268,6 +268,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		return 0;
 	if (errno == ENOENT)
 		return hyptrace_error_set(err, ENOENT, "no such event");
+	if (errno == EOPNOTSUPP)
+		return hyptrace_error_set(err, EOPNOTSUPP, "an event is not in this kernel");
 	return hyptrace_error_set(err, errno, "%s", strerror(errno));
 }
 

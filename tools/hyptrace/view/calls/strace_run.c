@@ -32,6 +32,7 @@ static const struct hyptrace_event *event_of(const struct strace *s, enum hyptra
 static int choose_kinds(struct strace *s)
 {
 	struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
+	const struct hyptrace_event *missing = NULL;
 	struct session *session = &s->session;
 	enum hyptrace_kind kind = STRACE_FIRST;
 	unsigned int nr = 0;
@@ -46,11 +47,20 @@ static int choose_kinds(struct strace *s)
 	if (code)
 		return code;
 	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
+		const struct hyptrace_event *event = event_of(s, kind);
+
 		if (!strace_choice_kind(&s->choice, kind))
 			continue;
+		if (event->missing) {
+			missing = event;
+			continue;
+		}
 		s->needed |= BIT(kind);
-		list[nr++] = (struct hyptrace_event *)event_of(s, kind);
+		list[nr++] = (struct hyptrace_event *)event;
 	}
+	if (!nr && missing)
+		return cmd_fail("cannot trace \"%s\": %s is not in this kernel", session->name,
+				missing->name);
 	if (!nr)
 		return cmd_fail("cannot trace \"%s\": --trace excludes all calls", session->name);
 	/* a field that none of these has is an error */
@@ -104,7 +114,7 @@ static int hold(struct strace *s)
 		const bool is_witness = s->vms.nr && STRACE_WITNESSES & BIT(kind);
 		int ret = 0;
 
-		if (!event || !(is_witness || s->needed & BIT(kind)))
+		if (!event || event->missing || !(is_witness || s->needed & BIT(kind)))
 			continue;
 		names[choice.nr++] = event->name;
 		filter = is_witness ? NULL : make_filter(s, kind);

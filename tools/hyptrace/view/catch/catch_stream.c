@@ -54,7 +54,7 @@ static int hold(struct catcher *c)
 	for (i = 0; i < s->nr_events && choice.nr < HYPTRACE_HOLD_EVENTS_MAX; i++) {
 		const struct hyptrace_event *event = s->events[i];
 
-		if (event == c->event)
+		if (event == c->event || (event->missing && !wanted))
 			continue;
 		if (wanted ? wanted[event->id & (CHOICE_IDS - 1)] :
 		    by_default ? !is_noisy(event->name) : event->enabled)
