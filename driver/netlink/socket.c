@@ -73,36 +73,24 @@ void hyptrace_nl_exit_sockets(void)
 
 struct known_socket {
 	struct list_head	of_all;
-	possible_net_t		net;
+	struct sock		*sk;	/* with a reference */
 	u32			portid;
 	struct hyptrace_socket	*socket;
 };
 
-/* A netlink socket is known by its port in its network namespace. */
 static LIST_HEAD(known_sockets);
 static DEFINE_MUTEX(known_lock);
 
-static struct known_socket *find_socket(const struct net *net, u32 portid)
-{
-	struct known_socket *known;
-
-	list_for_each_entry(known, &known_sockets, of_all) {
-		if (known->portid == portid && net_eq(read_pnet(&known->net), net))
-			return known;
-	}
-	return NULL;
-}
-
 static struct hyptrace_socket *get_socket(struct sk_buff *skb)
 {
-	struct net *net = sock_net(NETLINK_CB(skb).sk);
-	u32 portid = NETLINK_CB(skb).portid;
+	struct sock *sk = NETLINK_CB(skb).sk;
 	struct known_socket *known;
 
 	guard(mutex)(&known_lock);
-	known = find_socket(net, portid);
-	if (known)
-		return known->socket;
+	list_for_each_entry(known, &known_sockets, of_all) {
+		if (known->sk == sk)
+			return known->socket;
+	}
 	known = kzalloc(sizeof(*known), GFP_KERNEL_ACCOUNT);
 	if (!known)
 		return NULL;
@@ -111,8 +99,9 @@ static struct hyptrace_socket *get_socket(struct sk_buff *skb)
 		kfree(known);
 		return NULL;
 	}
-	write_pnet(&known->net, net);
-	known->portid = portid;
+	sock_hold(sk);
+	known->sk = sk;
+	known->portid = NETLINK_CB(skb).portid;
 	list_add(&known->of_all, &known_sockets);
 	return known->socket;
 }
@@ -122,9 +111,14 @@ static void forget_socket(struct known_socket *known)
 	list_del(&known->of_all);
 	hyptrace_socket_close(known->socket);
 	kfree(known->socket);
+	sock_put(known->sk);
 	kfree(known);
 }
 
+/*
+ * A socket is being closed, of which the notice has the namespace and the port. Another socket may
+ * have the port by now, but that one is not dead.
+ */
 static int notice_close(struct notifier_block *block, unsigned long event, void *data)
 {
 	const struct netlink_notify *closed = data;
@@ -133,9 +127,13 @@ static int notice_close(struct notifier_block *block, unsigned long event, void 
 	if (event != NETLINK_URELEASE || closed->protocol != NETLINK_GENERIC)
 		return NOTIFY_DONE;
 	guard(mutex)(&known_lock);
-	known = find_socket(closed->net, closed->portid);
-	if (known)
+	list_for_each_entry(known, &known_sockets, of_all) {
+		if (known->portid != closed->portid || !net_eq(sock_net(known->sk), closed->net) ||
+		    !sock_flag(known->sk, SOCK_DEAD))
+			continue;
 		forget_socket(known);
+		break;
+	}
 	return NOTIFY_DONE;
 }
 
