@@ -36,8 +36,8 @@ static struct hyptrace_remote *remote;
 #define CLOCK_TOLERANCE_NS	500
 /* A larger one comes from a suspend, not from adjtimex(). */
 #define CLOCK_JUMP_NS		((s64)NSEC_PER_MSEC)
-/* More than rounding can take away */
-#define CLOCK_MARGIN_NS		2
+/* More than rounding, and CLOCK_MAX_PPM of the time that the call takes, can take away */
+#define CLOCK_MARGIN_NS		10
 
 /* The line by which EL2 converts the counter to a time; no @mult before the first one */
 static struct {
@@ -53,33 +53,43 @@ static u64 counter(void)
 	return __arch_counter_get_cntvct();
 }
 
+static u64 line_ns(u64 cycles)
+{
+	return line.ns + mul_u64_u32_shr(cycles - line.cycles, line.mult, line.shift);
+}
+
 /*
  * HYPTRACE_OP_CLOCK of hyp/abi.h. EL2 stores a step backwards as a huge step forwards. So each line
- * begins where the one before is, and bends towards the boot clock.
+ * begins where the one before is when EL2 gets it, and bends towards the boot clock.
  */
 static s64 set_clock(u64 op, u64 mult, u64 cycles, u64 boot_ns)
 {
 	u64 passed = cycles - line.cycles;
-	u64 now = line.ns + mul_u64_u32_shr(passed, line.mult, line.shift);
-	s64 error = boot_ns - now;
-	bool is_bent = false;
+	s64 error = boot_ns - line_ns(cycles);
+	const bool is_jump = !line.mult || error > CLOCK_JUMP_NS;
+	typeof(line) new = {};
 	int surplus;
 
-	if (!line.mult || error > CLOCK_JUMP_NS) {
-		now = boot_ns;
+	if (is_jump) {
+		new.ns = boot_ns;
+		new.cycles = cycles;
 	} else if (abs(error) > CLOCK_TOLERANCE_NS) {
-		is_bent = true;
+		new.is_bent = true;
 		mult += div64_s64(max(error, -CLOCK_JUMP_NS) * BIT_ULL(HYPTRACE_CLOCK_SHIFT),
 				  arch_timer_get_cntfrq());
 	} else if (!line.is_bent && passed < CLOCK_LINE_S * (u64)arch_timer_get_cntfrq()) {
 		return 0;
 	}
 	surplus = max(fls64(mult) - CLOCK_MULT_BITS, 0);
-	line.mult = mult >> surplus;
-	line.shift = HYPTRACE_CLOCK_SHIFT - surplus;
-	line.cycles = cycles;
-	line.ns = now + CLOCK_MARGIN_NS;
-	line.is_bent = is_bent;
+	new.mult = mult >> surplus;
+	new.shift = HYPTRACE_CLOCK_SHIFT - surplus;
+
+	guard(irqsave)();
+	if (!is_jump) {
+		new.cycles = counter();
+		new.ns = line_ns(new.cycles) + CLOCK_MARGIN_NS;
+	}
+	line = new;
 	kernel_call(__tracing_update_clock, line.mult, line.shift, line.ns, line.cycles);
 
 	return 0;

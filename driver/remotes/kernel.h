@@ -30,7 +30,7 @@ struct trace_buffer_meta;
 
 /**
  * struct kernel_ring - a CPU's ring
- * @pages:	as core has allocated them; NULL while unloaded
+ * @pages:	as core has allocated them; only while loaded
  * @el2:	what EL2 publishes
  *
  * @lock:	protects all that follows. No other lock is taken inside it.

@@ -165,7 +165,8 @@ static int share_all(const struct hyptrace_buffer *buf)
 			return unshare_upto(buf, cpu) ? -ENOTRECOVERABLE : ret;
 		ret = share(&kernel_rings[cpu]);
 		if (ret) {
-			ring_free(&kernel_rings[cpu]);
+			if (ret != -ENOTRECOVERABLE)
+				ring_free(&kernel_rings[cpu]);
 			return unshare_upto(buf, cpu) ? -ENOTRECOVERABLE : ret;
 		}
 	}
