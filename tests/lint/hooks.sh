@@ -97,6 +97,51 @@ check_hooks_and_changes()
 	grep -q '^#define HYPTRACE_TREE_LACKS(what) what(tlbi)$' "$tree/arch/arm64/include/asm/hyptrace_tree.h"
 }
 
+# Files that are not as usual: undo brings them back byte for byte, or patch-tree refuses them.
+check_hooks_and_odd_files()
+{
+	local tree=$work/odd file=arch/arm64/kvm/hyp/nvhe/tlb.c
+	has_tree || return
+	original_tree "${kernel_tree##*/}" "$tree"
+	truncate -s -1 "$tree/$file"
+	tail -n 1 "$tree/$file" >"$work/last"
+	mv "$tree/$file" "$tree/${file%.c}-real.c"
+	ln -s tlb-real.c "$tree/$file"
+	git -C "$tree" add -A
+	git -C "$tree" -c user.name=t -c user.email=t commit -q -m odd
+	patch_tree 0 "$tree" || return
+	[[ -L $tree/$file && $(tail -n 1 "$tree/$file") == "$(<"$work/last")" ]] ||
+		{ echo "patch-tree has lost a link or the last line of a file" && return 1; }
+	patch_tree 0 "$tree" --undo || return
+	is_clean "$tree" || return
+
+	sed -i 's/$/\r/' "$tree/$file" || return
+	cp "$tree/$file" "$work/crlf.c"
+	patch_tree 2 "$tree" || return
+	expect '*tlb.c has carriage returns*' "carriage returns" <"$work/out" || return
+	cmp "$tree/$file" "$work/crlf.c" || return
+
+	# What a tree says of its files is not trusted.
+	git -C "$tree" checkout -q .
+	for file in ../outside "$work/outside" link/outside; do
+		ln -sfn .. "$tree/link"
+		printf '{"%s": ["a", "b", "c"]}' "$file" >"$tree/.hyptrace"
+		patch_tree 2 "$tree" --check || return
+		patch_tree 2 "$tree" --undo || return
+		expect '*is not a file of this tree*' "a file outside" <"$work/out" || return
+		[[ ! -e $work/outside ]] || { echo "patch-tree has made $work/outside" && return 1; }
+	done
+	echo '{' >"$tree/.hyptrace"
+	patch_tree 2 "$tree" --undo || return
+	expect '*is damaged*' "a damaged state" <"$work/out"
+}
+
+# patch-tree and undo continue, wherever they were interrupted.
+check_hooks_interrupted()
+{
+	tests/lint/hooks_interrupted.py
+}
+
 # The place of each hook, taken out of the tree: the hook is named.
 check_hooks_taken_out()
 {

@@ -22,8 +22,10 @@ place; nothing is changed then.
 """
 
 import concurrent.futures
+import difflib
 import glob
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -36,7 +38,9 @@ RULES = os.path.join(REPO, "hyp/linux")
 NVHE = "arch/arm64/kvm/hyp/nvhe/"
 HEADER = "arch/arm64/include/asm/hyptrace_tree.h"
 LINK = "drivers/hyptrace"
-# what "undo" needs, in the user's tree; .gitignore of the kernel ignores it
+# What "undo" needs, in the user's tree: {file: [original text, text before the last change, text with hooks]}, where null is
+# no file. It is written first, so that "patch" and "undo" can continue what was interrupted. .gitignore of the kernel
+# ignores it.
 STATE = ".hyptrace"
 MARK = re.compile(r"__at_([a-z0-9_]+)")
 
@@ -106,21 +110,31 @@ def files_to_read():
 def read_file(root, path):
     """Return the text of a file of the tree, or None."""
     try:
-        with open(os.path.join(root, path), encoding="utf-8", errors="surrogateescape") as file:
+        with open(os.path.join(root, path), encoding="utf-8", errors="surrogateescape", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None
 
 
-def write_file(root, path, text, mode=None):
-    """Replace a file: hard links to it keep the old contents."""
-    path = os.path.join(root, path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    if mode is not None:
-        os.chmod(path + ".new", mode)
-    os.replace(path + ".new", path)
+def write_file(root, path, text):
+    """Replace a file, or remove it if the text is None: hard links to it keep the old contents, and a link stays."""
+    path = os.path.realpath(os.path.join(root, path))
+    if text is None:
+        if os.path.lexists(path):
+            os.unlink(path)
+        return
+    folder, name = os.path.split(path)
+    new = os.path.join(folder, f".{name}.hyptrace")
+    os.makedirs(folder, exist_ok=True)
+    try:
+        with open(new, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(text)
+        if os.path.exists(path):
+            shutil.copymode(path, new)
+        os.replace(new, path)
+    finally:
+        if os.path.lexists(new):
+            os.unlink(new)
 
 
 def run_spatch(patch, text, suffix):
@@ -219,17 +233,17 @@ def hook_file(root, path, hooks, patches):
     if text is None:
         return None, None
     if "hyptrace" in text:
-        raise Refused(f"{os.path.join(root, path)} has the word hyptrace already: was a series patch applied by hand? "
-                      "Take it out first")
+        raise Refused(f"{path} has the word hyptrace already: was a series patch applied by hand? Take it out first")
+    if "\r" in text:
+        raise Refused(f"{path} has carriage returns: check the tree out with the line ends of Linux")
     for hook in hooks:
         found = hook.condition and hook.condition[1].search(text)
         if not hook.condition or bool(found) == hook.condition[0]:
             hook.needed = True
     for patch in patches.get(path, []):
         text = run_spatch(patch, text, os.path.splitext(path)[1])
-    lines = [(MARK.sub("", line), (MARK.findall(line) or [""])[0]) for line in text.split("\n")[:-1]]
+    lines = [(MARK.sub("", line), (MARK.findall(line) or [""])[0]) for line in text.removesuffix("\n").split("\n")]
     named = {hook.name: hook for hook in hooks}
-    # Where a condition says that a hook is not needed, its rule must not match.
     for name in {name for _, name in lines if name} - set(named):
         raise Refused(f"a rule for {path} names the hook {name}, which has no line \"//# hook\"")
     calls = any("hyptrace_" in line or "hyptrace(" in line for line, name in lines if name)
@@ -244,6 +258,8 @@ def hook_file(root, path, hooks, patches):
     for number, (_, name) in enumerate(lines):
         if name and not (number and lines[number - 1][1] == name):
             named[name].places.append((path, number + 1, function_at(lines, number)))
+    if not any(name for _, name in lines):
+        return original, original
     return original, "\n".join(line for line, _ in lines) + "\n"
 
 
@@ -311,90 +327,92 @@ def say_places(hooks):
     return [hook for hook in missing if hook.need == "required"]
 
 
-def original_files(root, work):
-    """Copy all files with hooks to the folder work, without the hooks. Return whether the tree has them."""
-    for path in files_to_read():
-        if os.path.exists(os.path.join(root, path)):
-            os.makedirs(os.path.join(work, os.path.dirname(path)), exist_ok=True)
-            shutil.copy2(os.path.join(root, path), os.path.join(work, path))
-    patch = os.path.join(root, STATE, "hooks.patch")
-    if not os.path.exists(patch):
-        return False
-    with open(patch, "rb") as file:
-        text = file.read()
-    for path in set(re.findall(rb"(?m)^\+\+\+ b/(\S+)", text)):
-        path = path.decode()
-        if os.path.exists(os.path.join(root, path)) and not os.path.exists(os.path.join(work, path)):
-            os.makedirs(os.path.join(work, os.path.dirname(path)), exist_ok=True)
-            shutil.copy2(os.path.join(root, path), os.path.join(work, path))
-    ran = subprocess.run(["patch", "-R", "-p1", "-F", "0", "-f", "-s", "-E", "-r", "-", "--no-backup-if-mismatch", "-d",
-                          work], input=text, capture_output=True, check=False)
-    if ran.returncode:
-        said = ran.stdout.decode(errors="replace").strip()
-        raise Refused(f"{root} was changed at the hooks since they were added, so they cannot be taken out:\n{said}\n"
-                      f"Undo these changes first. {STATE}/hooks.patch there has all that was added")
-    return True
+def check_path(root, path):
+    """Refuse a file that is not in the tree: what the tree itself says of its files is not trusted."""
+    inside = os.path.realpath(os.path.join(root, path)).startswith(root.rstrip("/") + "/")
+    if not inside or os.path.normpath(path) != path:
+        raise Refused(f"{os.path.join(root, path)} is not a file of this tree: nothing was changed")
 
 
-def make_patch(changed):
-    """Return a patch with all that is added to a tree."""
-    parts = []
+def original_text(root, path, known):
+    """Return the text of a file without the hooks, but with what the user has changed."""
+    original, before, hooked = known
+    now = read_file(root, path)
+    if now in (original, before, hooked):
+        return original
+    if None in (now, original, hooked):
+        raise Refused(f"{path} was changed, removed or added since the hooks were added: undo that first")
     with tempfile.TemporaryDirectory() as work:
-        for path, (before, after) in sorted(changed.items()):
-            write_file(work, "a", before or "")
-            write_file(work, "b", after)
-            ran = subprocess.run(["diff", "-a", "-u", "--label", f"a/{path}" if before is not None else "/dev/null",
-                                  "--label", f"b/{path}", "a", "b"], cwd=work, capture_output=True, check=False)
-            parts.append(ran.stdout)
-    return b"".join(parts)
+        for name, text in (("now", now), ("hooked", hooked), ("original", original)):
+            write_file(work, name, text)
+        ran = subprocess.run(["diff3", "-a", "-E", "-m", "now", "hooked", "original"], cwd=work, check=False,
+                             capture_output=True, encoding="utf-8", errors="surrogateescape")
+        if not ran.returncode:
+            return ran.stdout
+    said = "\n".join(difflib.unified_diff(hooked.split("\n"), now.split("\n"), "with hooks", "now", "", "", 1, ""))
+    raise Refused(f"{path} was changed at the hooks since they were added, so they cannot be taken out. Undo such "
+                  f"changes first:\n{said}".encode(errors="replace").decode())
 
 
-def replace_files(root, work, changed):
-    """Make all files of the tree those of work, with the changes."""
-    for folder, _, names in os.walk(work):
-        for name in names:
-            path = os.path.relpath(os.path.join(folder, name), work)
-            text = changed.get(path, (None, read_file(work, path)))[1]
-            if text != read_file(root, path):
-                write_file(root, path, text, os.stat(os.path.join(root, path)).st_mode & 0o7777)
+def read_state(root):
+    """Return {file: text without hooks} of the files that patch-tree has changed; None if it has changed nothing."""
+    for path in [STATE, os.path.dirname(LINK), HEADER] + files_to_read():
+        check_path(root, path)
+    text = read_file(root, STATE)
+    if text is None:
+        return None
+    try:
+        state = {path: (original, before, hooked) for path, (original, before, hooked) in json.loads(text).items()}
+        if any(not isinstance(text, (str, type(None))) for known in state.values() for text in known):
+            raise ValueError("a text is missing")
+    except (AttributeError, TypeError, ValueError) as error:
+        raise Refused(f"{os.path.join(root, STATE)} is damaged ({error}): take the hooks out by hand") from error
+    for path in state:
+        check_path(root, path)
+    return {path: original_text(root, path, known) for path, known in state.items()}
 
 
 def patch_tree(root, only_check):
+    originals = read_state(root)
+    link = os.path.join(root, LINK)
+    if os.path.lexists(link) and not os.path.islink(link):
+        raise Refused(f"{link} is there already and is no link: nothing was changed")
+    if os.path.exists(os.path.join(root, HEADER)) and originals is None:
+        raise Refused(f"{root} has a file {HEADER} already: nothing was changed")
+    wanted = dict(originals or {})
     with tempfile.TemporaryDirectory() as work:
-        has_hooks = original_files(root, work)
-        link = os.path.join(root, LINK)
-        if os.path.lexists(link) and not os.path.islink(link):
-            raise Refused(f"{link} is there already and is no link: nothing was changed")
-        if os.path.exists(os.path.join(root, HEADER)) and not has_hooks:
-            raise Refused(f"{root} has a file {HEADER} already: nothing was changed")
+        for path in files_to_read():
+            text = wanted.get(path, read_file(root, path))
+            if text is not None:
+                write_file(work, path, text)
         hooks, changed = hook_tree(work)
-        if say_places(hooks):
-            raise Refused(f"required hooks have no place in {root}, see above: nothing was changed")
-        if only_check:
-            return
-        replace_files(root, work, changed)
-        if changed[HEADER][1] != read_file(root, HEADER):
-            write_file(root, HEADER, changed[HEADER][1])
-        os.makedirs(os.path.join(root, STATE), exist_ok=True)
-        with open(os.path.join(root, STATE, "hooks.patch"), "wb") as file:
-            file.write(make_patch(changed))
-        if os.path.lexists(link):
-            os.unlink(link)
-        os.symlink(REPO, link)
-    print(f"{root} has {'new' if has_hooks else 'the'} hooks, and {LINK}. "
+    if say_places(hooks):
+        raise Refused(f"required hooks have no place in {root}, see above: nothing was changed")
+    if only_check:
+        return
+    state = {path: (text, read_file(root, path), text) for path, text in wanted.items()}
+    state |= {path: (before, read_file(root, path), after) for path, (before, after) in changed.items()}
+    write_file(root, STATE, json.dumps(state))
+    for path, (_, now, after) in sorted(state.items()):
+        if now != after:
+            write_file(root, path, after)
+    if os.path.lexists(link):
+        os.unlink(link)
+    os.symlink(REPO, link)
+    print(f"{root} has {'the' if originals is None else 'new'} hooks, and {LINK}. "
           "Configure it with CONFIG_HYPTRACE=m and CONFIG_HYPTRACE_PKVM=m")
 
 
 def undo_tree(root):
-    with tempfile.TemporaryDirectory() as work:
-        if not original_files(root, work):
-            raise Refused(f"{root} has no hooks that patch-tree has added")
-        replace_files(root, work, {})
-    if os.path.exists(os.path.join(root, HEADER)):
-        os.unlink(os.path.join(root, HEADER))
+    originals = read_state(root)
+    if originals is None:
+        raise Refused(f"{root} has no hooks that patch-tree has added")
+    for path, text in sorted(originals.items()):
+        if text != read_file(root, path):
+            write_file(root, path, text)
     if os.path.islink(os.path.join(root, LINK)):
         os.unlink(os.path.join(root, LINK))
-    shutil.rmtree(os.path.join(root, STATE))
+    write_file(root, STATE, None)
     print(f"{root} has no hooks any more")
 
 
@@ -441,10 +459,13 @@ def main(arguments):
     except Refused as reason:
         print(f"hooks.py: {reason}", file=sys.stderr)
         return 2
-    except FileNotFoundError as error:
-        if error.filename != "spatch":
-            raise
-        print("hooks.py: the program spatch is missing: install the package coccinelle", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("hooks.py: interrupted: \"patch\" or \"undo\" continues", file=sys.stderr)
+        return 130
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.filename == "spatch":
+            error = "the program spatch is missing: install the package coccinelle"
+        print(f"hooks.py: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -22,5 +22,5 @@ KSRC=${1:-}
 [[ -n $KSRC ]] || die "no kernel tree is given: add KSRC=PATH"
 set_kernel ''
 need spatch
-need patch
+need diff3
 exec "$vm/hooks.py" "$verb" "$ksrc"
