@@ -56,6 +56,27 @@ def removals(before, after, places):
     return found
 
 
+def conditions(hook):
+    """Return what a file must have if a hook needs no particular line of it; None for other hooks."""
+    found = [op[1].split(" if ")[1] for op in hook.ops if op[0] == "include"]
+    if any(op[0] == "append" for op in hook.ops):
+        found += [hook.condition[1].pattern] if hook.condition else []
+    elif not found:
+        return None
+    return found
+
+
+def lines_with(lines, patterns):
+    """Return the numbers of the lines that match any of these patterns."""
+    return {number for number, line in enumerate(lines) if any(re.search(pattern, line) for pattern in patterns)}
+
+
+def names_without_files():
+    """Return the names of the hooks that are missing from a tree without any file."""
+    with tempfile.TemporaryDirectory() as work:
+        return {hook.name for hook in engine.missing_hooks(engine.hook_tree(work)[0])}
+
+
 def is_named(name, path, text):
     """Check that the hook is missing from a tree whose file has this text."""
     with tempfile.TemporaryDirectory() as work:
@@ -77,36 +98,47 @@ def main(root):
     for hook in hooks:
         for path, line, function in hook.places:
             by_file.setdefault(path, []).append((hook, line, function))
-    # These need no particular line.
-    anywhere = {hook.name for hook in hooks if any(op[0] in ("append", "include") for op in hook.ops)}
-    jobs, bad = [], 0
+    jobs, files, bad = [], set(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path, found in by_file.items():
             before, after = changed[path]
             if path.endswith(".c"):
                 rules = "".join(engine.read_file("", patch) for patch in patches.get(path, []))
-                before = cut_down(before, {function for _, _, function in found} | set(re.findall(r"\w+", rules)))
+                keep = {function for _, _, function in found} | set(re.findall(r"\w+", rules))
+                for number in lines_with(before.split("\n"), [regex for hook, _, _ in found
+                                                              for regex in conditions(hook) or []]):
+                    keep.add(engine.function_at([(line, "") for line in before.split("\n")], number))
+                before = cut_down(before, keep)
                 with tempfile.TemporaryDirectory() as work:
                     engine.write_file(work, path, before)
                     own = [hook for hook in engine.read_rules()[0] if path in hook.files]
                     _, after = engine.hook_file(work, path, own, patches)
                     found = [(hook, line, name) for hook in own for _, line, name in hook.places]
-            places = {}
-            for hook, line, _ in found:
-                places.setdefault(hook.name, []).append(line)
+            places, out = {}, {}
             lines = before.split("\n")
-            for name, around in removals(before, after, places).items():
+            for hook, line, _ in found:
+                if conditions(hook) is None:
+                    places.setdefault(hook.name, []).append(line)
+                elif conditions(hook):
+                    out[hook.name] = lines_with(lines, conditions(hook))
+                else:
+                    # its place is the file
+                    files.add(hook.name)
+            out.update(removals(before, after, places))
+            for name, around in out.items():
                 text = "\n".join(line for number, line in enumerate(lines) if number not in around)
-                if name not in anywhere:
-                    jobs.append((name, path, pool.submit(is_named, name, path, text)))
+                jobs.append((name, path, pool.submit(is_named, name, path, text)))
         for name, path, job in jobs:
             if not job.result():
                 print(f"the place of {name} is not in {path} any more, but the hook is not missing")
                 bad = 1
-    left = {hook.name for hook in hooks if hook.places} - anywhere - {name for name, _, _ in jobs}
+    for name in sorted(files - names_without_files()):
+        print(f"the file of {name} is not there, but the hook is not missing")
+        bad = 1
+    left = {hook.name for hook in hooks if hook.places} - files - {name for name, _, _ in jobs}
     if left:
         print("no lines were taken out for", *sorted(left))
-    print(f"note: {len(jobs)} places of hooks were taken out, one after the other")
+    print(f"note: {len(jobs) + len(files)} places of hooks were taken out, one after the other")
     return bad or bool(left)
 
 

@@ -62,7 +62,7 @@ check_hooks_in_trees()
 # patch-tree keeps changes of the user, and refuses to take out hooks that were changed.
 check_hooks_and_changes()
 {
-	local tree=$work/changes file=arch/arm64/kvm/hyp/nvhe/tlb.c
+	local tree=$work/changes file=arch/arm64/kvm/hyp/nvhe/tlb.c header=arch/arm64/include/asm/hyptrace_tree.h option
 	has_tree || return
 	original_tree "${kernel_tree##*/}" "$tree"
 	patch_tree 2 "$tree" --undo || return
@@ -80,8 +80,19 @@ check_hooks_and_changes()
 	[[ $(git -C "$tree" diff -U0 | grep '^[-+][^-+]') == '+/* mine */' ]] ||
 		{ echo "undo has not kept the user's change:" && git -C "$tree" diff && return 1; }
 
-	# A required hook without a place: nothing is changed.
+	# A file of the kernel's own where the header would be: nothing is changed.
 	git -C "$tree" checkout -q .
+	mkdir -p "$tree/${header%/*}"
+	echo theirs >"$tree/$header"
+	for option in '' --check; do
+		patch_tree 2 "$tree" $option || return
+		expect "*has a file $header already: nothing was changed" "a header that is there" <"$work/out" || return
+	done
+	[[ $(<"$tree/$header") == theirs ]] || return
+	rm "$tree/$header"
+	is_clean "$tree" || return
+
+	# A required hook without a place: nothing is changed.
 	sed -i 's/__guest_enter(vcpu)/__enter(vcpu)/' "$tree/arch/arm64/kvm/hyp/nvhe/switch.c"
 	git -C "$tree" -c user.name=t -c user.email=t commit -q -a -m other
 	patch_tree 2 "$tree" || return
@@ -94,7 +105,7 @@ check_hooks_and_changes()
 	sed -i 's/enter_vmid_context/enter_context/' "$tree/$file"
 	patch_tree 0 "$tree" || return
 	expect '*tlb_ipa: NOT FOUND in *tlb.c: *It is missing: no event tlbi*' "a hook for an event" <"$work/out" || return
-	grep -q '^#define HYPTRACE_TREE_LACKS(what) what(tlbi)$' "$tree/arch/arm64/include/asm/hyptrace_tree.h"
+	grep -q '^#define HYPTRACE_TREE_LACKS(what) what(tlbi)$' "$tree/$header"
 }
 
 # Files that are not as usual: undo brings them back byte for byte, or patch-tree refuses them.

@@ -9,6 +9,9 @@
 
 . "${vm:?}/series.sh"
 
+# what the hooks generate
+tree_header=arch/arm64/include/asm/hyptrace_tree.h
+
 # replace FROM TO: replace TO with a copy of FROM, unless they are equal.
 replace()
 {
@@ -33,6 +36,7 @@ tree_patch()
 {
 	local file work=$1.work
 	need spatch
+	[[ -d $1.pristine || ! -e $1/$tree_header ]] || die "$1 has a file $tree_header of its own"
 	mkdir -p "$1.pristine"
 	"$vm/hooks.py" files | while read -r file; do
 		[[ -f $1/$file && ! -f $1.pristine/$file ]] || continue
@@ -55,7 +59,7 @@ tree_copy()
 	local file
 	need rsync
 	mkdir -p "$2" "$2.pristine"
-	if grep -qs hyptrace "$1/drivers/Makefile"; then
+	if grep -qs hyptrace "$1/drivers/Makefile" || [[ -e $1/$tree_header ]]; then
 		die "$1 has the hooks already: remove them with \"make patch-tree KSRC=$1 UNDO=1\", or build that tree by hand"
 	fi
 	(cd "$2.pristine" && find . -type f) | while read -r file; do
@@ -63,7 +67,7 @@ tree_copy()
 	done
 	(cd "$2.pristine" && find . -type f -printf '/%P\n') >"$2.touched"
 	rsync -a --delete --exclude-from="$2.touched" --exclude=/.git --exclude=/drivers/hyptrace --exclude=/.config \
-		--exclude=/include/config --exclude=/include/generated --exclude='/arch/*/include/generated' \
+		--exclude="/$tree_header" --exclude=/include/config --exclude=/include/generated --exclude='/arch/*/include/generated' \
 		--exclude='*.o' --exclude='*.ko' --exclude='*.cmd' "$1/" "$2/"
 }
 
