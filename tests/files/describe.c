@@ -156,13 +156,29 @@ static void add_call(struct hyptrace_file_meta *meta, unsigned int id, const cha
 	meta->info.calls[meta->info.nr_calls] = NULL;
 }
 
-/* Add all events and hypercalls. */
+static bool is_named(const char *variable, const char *name)
+{
+	const char *value = getenv(variable);
+
+	return value && !strcmp(value, name);
+}
+
+/*
+ * Add all events and hypercalls. Act as a kernel that has no hook for the event FAKE_MISSING, and
+ * not all hooks for FAKE_INCOMPLETE.
+ */
 void describe_remote(struct hyptrace_file_meta *meta)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(add) / sizeof(add[0]); i++)
 		add[i](meta);
+	for (i = 0; i < meta->info.nr_events; i++) {
+		struct hyptrace_event *event = meta->info.events[i];
+
+		event->missing = is_named("FAKE_MISSING", event->name);
+		event->incomplete = is_named("FAKE_INCOMPLETE", event->name);
+	}
 #define ADD(id, name, returns, ...)							\
 	add_call(meta, id, name, returns, (const char *const []){ __VA_ARGS__ },	\
 		 sizeof((const char *const []){ __VA_ARGS__ }) / sizeof(char *));

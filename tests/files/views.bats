@@ -43,6 +43,27 @@ load files
 	run -1 grep -F "before $last" note
 }
 
+@test "of a kernel without all hooks, leaks and -e refuse a file with the reason, and page says it" {
+	FAKE_INCOMPLETE=mem_transition made -n 2000
+	run -2 hyptrace leaks t.dat
+	[[ $output == *" leaks in \"t.dat\": the memory of guests in mem_transition is not in the file's kernel" ]]
+	hyptrace page 0x100 t.dat 2>note
+	grep -qxF "hyptrace: the history is incomplete: the memory of guests in mem_transition is not in the file's kernel" note
+	FAKE_MISSING=host_hcall made -n 2000
+	run -2 hyptrace who --leaks -i t.dat
+	[[ $output == *"\"t.dat\": host_hcall is not in the file's kernel" ]]
+	for words in host_hcall hyp_enter,host_hcall 'host_hc*'; do
+		run -2 hyptrace report -e "$words" t.dat
+		[[ $output == "hyptrace: cannot report \"host_hcall\": it is not in the file's kernel" ]]
+	done
+	# globs leave it out if they name another one
+	hyptrace report -q -e 'h*' -n 1 t.dat
+	# a file that says nothing of hooks
+	made -n 2000
+	hyptrace leaks t.dat >lines 2>note || [[ $? == 3 ]]
+	run -1 grep -F 'kernel' note
+}
+
 @test "an export of several MiB of two CPUs is whole, also with -n" {
 	made -n 40000 -c 2
 	all=$(awk '{ n += $2 } END { print n }' made)

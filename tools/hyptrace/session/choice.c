@@ -85,13 +85,20 @@ static bool has_word(const struct words *words, const char *name)
 	return i < words->nr;
 }
 
-/* Leave out the events that are not in this kernel, unless a word is the very name of one. */
+/*
+ * Leave out the events that are not in this kernel, unless a word is the very name of one, or no
+ * other is chosen: then what the verb does with them says the reason.
+ */
 static void leave_out_missing(struct event_choice *choice, const struct words *words)
 {
 	unsigned int i, nr = 0;
+	bool has_others = false;
 
+	for (i = 0; i < choice->nr; i++)
+		has_others |= !choice->events[i]->missing;
 	for (i = 0; i < choice->nr; i++) {
-		if (choice->events[i]->missing && !has_word(words, choice->names[i]))
+		if (choice->events[i]->missing && has_others &&
+		    !has_word(words, choice->names[i]))
 			continue;
 		choice->names[nr] = choice->names[i];
 		choice->events[nr++] = choice->events[i];

@@ -19,7 +19,8 @@
 
 /*
  * @choice: the events that the verb needs; without any, those that are enabled; @events: as they
- * were before the verb. Both the events and the name must stay valid.
+ * were before the verb. Both the events and the name must stay valid. Of events that are not in
+ * this kernel, the verb speaks.
  */
 void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,
@@ -31,7 +32,8 @@ void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 	gaps->remote = remote;
 	gaps->events = xcalloc(nr + 1, sizeof(*gaps->events));
 	for (i = 0; i < nr; i++)
-		if (choice->nr ? event_choice_has(choice, events[i]->name) : events[i]->enabled)
+		if (!events[i]->missing &&
+		    (choice->nr ? event_choice_has(choice, events[i]->name) : events[i]->enabled))
 			gaps->events[gaps->nr_events++] = events[i]->name;
 }
 

@@ -105,6 +105,10 @@ const struct file_meta_line hyptrace_file_meta_lines[] = {
 		{ VALUE_U32, AT(event, id), UINT16_MAX, NULL }, VALUE(U32, event, size),
 		{ VALUE_ARRAY, AT(event, name), HYPTRACE_EVENT_NAME_MAX, "-.:" },
 		VALUE(TEXT, event, print_fmt) } },
+	{ "missing", OWNER_EVENT, .orphan = "nothing is missing without an event",
+	  .values = { VALUE(BOOL, event, missing) } },
+	{ "incomplete", OWNER_EVENT, .orphan = "nothing is incomplete without an event",
+	  .values = { VALUE(BOOL, event, incomplete) } },
 	{ "field", OWNER_EVENT, OWNER_FIELD, "a field has no event",
 	  LIST(AT(event, fields), AT(event, nr_fields), field), .check = check_field, .values = {
 		VALUE(U32, field, offset), VALUE(U32, field, size),

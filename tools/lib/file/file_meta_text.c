@@ -53,9 +53,11 @@ static void put_line(FILE *f, const struct file_meta_line *line, const char *ele
 {
 	const struct file_meta_value *value = line->values;
 
-	/* a text may be unknown */
+	/* a text may be unknown, and few events have a flag */
 	if (!line->size && (value->type == VALUE_TEXT || value->type == VALUE_NAME) &&
 	    !*(const char *const *)(element + value->offset))
+		return;
+	if (!line->size && value->type == VALUE_BOOL && !*(const bool *)(element + value->offset))
 		return;
 	fputs(line->keyword, f);
 	for (; value->type; value++)

@@ -250,22 +250,17 @@ static int look(struct who *who)
 	return code;
 }
 
-/* Whether the live hypervisor records who gets and gives back pages, also those of guests */
+/* Does the hypervisor record who gets and gives back pages, also those of guests? */
 static int check_events(const struct session *s)
 {
-	const struct hyptrace_event *event;
-	unsigned int i;
+	const struct hyptrace_event *lacking = who_lacking(s);
 
-	for (i = 0; s->remote && i < s->nr_events; i++) {
-		event = s->events[i];
-		if (strcmp(event->name, "mem_transition") && strcmp(event->name, "host_hcall"))
-			continue;
-		if (event->missing || event->incomplete)
-			return cmd_fail("cannot look for leaks: %s%s is not in this kernel",
-					event->missing ? "" : "the memory of guests in ",
-					event->name);
-	}
-	return EXIT_DONE;
+	if (!lacking)
+		return EXIT_DONE;
+	return cmd_fail("cannot look for leaks%s%s%s: %s%s is not in %s", s->path ? " in \"" : "",
+			s->path ? s->name : "", s->path ? "\"" : "",
+			lacking->missing ? "" : "the memory of guests in ", lacking->name,
+			s->path ? "the file's kernel" : "this kernel");
 }
 
 int leaks_run(struct who *who)

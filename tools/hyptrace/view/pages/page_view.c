@@ -3,6 +3,7 @@
  * hyptrace page: the owner of a page now, and how it got there; and what leaks prints alike.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <linux/hyptrace_netlink.h>
@@ -81,6 +82,19 @@ void who_note_losses(const struct who *who)
 	if (s->consumed)
 		cmd_note("the history may be incomplete: a reader has consumed %" PRIu64 " events",
 			 s->consumed);
+}
+
+/* Return an event that says who gets and gives back pages, and that is not whole in this kernel. */
+const struct hyptrace_event *who_lacking(const struct session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_events; i++)
+		if ((s->events[i]->missing || s->events[i]->incomplete) &&
+		    (!strcmp(s->events[i]->name, "mem_transition") ||
+		     !strcmp(s->events[i]->name, "host_hcall")))
+			return s->events[i];
+	return NULL;
 }
 
 /* Say why later parts of the history are missing, live. */
@@ -173,6 +187,7 @@ static void print_all(struct who *who, uint64_t page_size)
 	const unsigned int nr = who->history.nr;
 	const unsigned int first = who->last && who->last < nr ? nr - who->last : 0;
 	const struct session *s = &who->session;
+	const struct hyptrace_event *lacking = who_lacking(s);
 	uint32_t implied = 0;
 	const bool is_implied = page_history_owner(&who->history, &implied);
 
@@ -185,6 +200,10 @@ static void print_all(struct who *who, uint64_t page_size)
 	if (s->path ? !nr && !s->is_outside : who->owner == HYPTRACE_OWNERSHIP_NO_MEMORY)
 		note_address(who, page_size);
 	who_note_losses(who);
+	if (lacking)
+		cmd_note("the history is incomplete: %s%s is not in %s kernel",
+			 lacking->missing ? "" : "the memory of guests in ", lacking->name,
+			 s->path ? "the file's" : "this");
 	if (!s->path && !s->has_rings)
 		cmd_note("there is no history: the rings are not loaded (" WHO_ENABLE ")");
 	else if (!s->path)

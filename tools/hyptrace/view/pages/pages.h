@@ -199,6 +199,7 @@ void who_begin_rows(const struct who *who);
 void who_put_row(const struct who *who, const struct who_row *row);
 void who_end_rows(const struct who *who);
 void who_note_losses(const struct who *who);
+const struct hyptrace_event *who_lacking(const struct session *s);
 void who_look(struct who *who);
 
 #endif /* PAGES_H */
