@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Make the man pages of the library from its kernel-doc: man3.py [--check] KERNEL-TREE
 
-Each part of tools/lib/hyptrace.h, hyptrace_file.h and hyptrace_model.h, from one comment that names a file to the next, becomes a
+Each part of the headers in tools/lib, from one comment that names a file to the next, becomes a
 page, or is added to one. The text is what the kernel tree's scripts/kernel-doc makes of each function and struct. With --check the pages that are committed are
 compared, and the exit code is 1 if one differs.
 """
@@ -13,13 +13,16 @@ import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = [REPO / "tools/lib" / name for name in ("hyptrace.h", "hyptrace_file.h", "hyptrace_model.h")]
+HEADERS = [REPO / "tools/lib" / name for name in ("hyptrace.h", "hyptrace_control.h", "hyptrace_file.h", "hyptrace_model.h")]
+# a header that another one includes: programs include that
+INCLUDED_BY = {"hyptrace_control.h": "hyptrace.h"}
 PAGES = REPO / "tools/man/man3"
 DATE = "2026-11-21"
 
 # the file that a part of a header names first, or the header: its page, and what that is about
 PARTS = {
     "hyptrace.h": ("hyptrace", "control hyptrace remotes and read their rings"),
+    "hyptrace_control.h": ("hyptrace", None),
     "error.c": ("hyptrace", None),
     "netlink.c": ("hyptrace", None),
     "query.c": ("hyptrace_remote", "get remotes, CPUs, events and hypercalls"),
@@ -115,7 +118,7 @@ def page(tree, header, name, title, names):
            '.\\" Made by tests/man3.py of the kernel-doc in tools/lib.',
            f'.TH {name} 3 "{DATE}" "libhyptrace" "Library Functions Manual"',
            ".SH NAME", ",\n".join(dict.fromkeys([name] + names)) + f" \\- {title}",
-           ".SH SYNOPSIS", f".B #include <{header.name}>", ".PP", "Link with \\fIpkg-config \\-\\-libs hyptrace\\fP.",
+           ".SH SYNOPSIS", f".B #include <{INCLUDED_BY.get(header.name, header.name)}>", ".PP", "Link with \\fIpkg-config \\-\\-libs hyptrace\\fP.",
            ".SH DESCRIPTION"]
     if name == PARTS[header.name][0]:
         out.append("\n.PP\n".join(overview(header)))
@@ -140,7 +143,7 @@ def main():
             structs, functions = symbols(text)
             names.setdefault(name, []).extend(structs + functions)
             titles.setdefault(name, title)
-            headers[name] = header
+            headers.setdefault(name, header)
     bad = False
     PAGES.mkdir(parents=True, exist_ok=True)
     for name, title in titles.items():
