@@ -48,6 +48,7 @@ config_parts()
 {
 	printf '%s\n' "$vm/config/base"
 	series_file "$vm/config/" "$series" ''
+	[[ ! -f $pristine/arch/arm64/configs/gki_defconfig ]] || printf '%s\n' "$vm/config/android"
 	[[ -n $flavour ]] || return 0
 	[[ ! -f $vm/config/$flavour ]] || printf '%s\n' "$vm/config/$flavour"
 	series_file "$vm/config/$flavour-" "$series" ''
