@@ -40,7 +40,7 @@ struct call {
 enum op { SHARE, UNSHARE, DONATE, RECLAIM };
 enum owner { HOST, HYP, GUEST, FFA };
 enum hcall { SHARE_HYP = 7, INIT_VM, INIT_VCPU, TEARDOWN, START_TEARDOWN, FINALIZE, RESERVE,
-	     UNRESERVE, TRACING_LOAD, SHARE_GUEST };
+	     UNRESERVE, TRACING_LOAD, SHARE_GUEST, REFILL };
 
 #define SYMBOL(value_, name_)	{ .value = value_, .name = (char *)name_ }
 static struct hyptrace_symbol symbols[] = {
@@ -53,6 +53,7 @@ static struct hyptrace_symbol symbols[] = {
 	SYMBOL(FINALIZE, "__pkvm_finalize_teardown_vm"), SYMBOL(RESERVE, "__pkvm_reserve_vm"),
 	SYMBOL(UNRESERVE, "__pkvm_unreserve_vm"), SYMBOL(TRACING_LOAD, "__tracing_load"),
 	SYMBOL(SHARE_GUEST, "__pkvm_host_share_guest"),
+	SYMBOL(REFILL, "__pkvm_hyp_alloc_mgt_refill"),
 };
 
 #define NR_SYMBOLS	(sizeof(symbols) / sizeof(symbols[0]))
@@ -408,6 +409,9 @@ static void causes(void **state)
 	/* mainline's tracing */
 	change(1, SHARE, HOST, HYP, PFN + 1, 1, 0, 0);
 	call(1, TRACING_LOAD, 2, 0);
+	/* Android's heap */
+	change(1, DONATE, HOST, HYP, PFN + 4, 1, 0, 0);
+	call(1, REFILL, 0, 0);
 	/* without any */
 	change(2, SHARE, HOST, HYP, PFN + 2, 1, 0, 0);
 	/* of another CPU */

@@ -35,7 +35,7 @@ enum role {
 	ROLE_INIT_VCPU,
 	ROLE_BEGIN_TEARDOWN,
 	ROLE_TEARDOWN,
-	ROLE_FOREIGN,	/* takes pages, but not for VMs */
+	ROLE_FOREIGN,	/* takes pages, but not for a VM with which they come back */
 };
 
 static const struct {
@@ -50,6 +50,8 @@ static const struct {
 	{ "__pkvm_teardown_vm",			ROLE_TEARDOWN },
 	{ "__pkvm_finalize_teardown_vm",	ROLE_TEARDOWN },
 	{ "__tracing_load",			ROLE_FOREIGN },
+	{ "__pkvm_load_tracing",		ROLE_FOREIGN },
+	{ "__pkvm_hyp_alloc_mgt_refill",	ROLE_FOREIGN },
 };
 
 static enum role role_named(const char *name)
