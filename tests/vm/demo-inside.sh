@@ -57,7 +57,7 @@ run "hyptrace stat -- workload"
 (($(awk '$1 == "guest_exit" { print $2 }' /tmp/out) >= 2 * exits)) || fail "the guest has made fewer exits than it should"
 # Wait until the stream has printed the guest's end.
 for ((try = 0; try < 100; try++)); do
-	! grep -q __pkvm_teardown_vm /tmp/stream || break
+	! grep -q teardown_vm /tmp/stream || break
 	sleep 0.1
 done
 kill -INT "$stream"
