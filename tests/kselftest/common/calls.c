@@ -101,6 +101,22 @@ const struct calls_known *calls_find(const struct calls *calls, const char *name
 	return NULL;
 }
 
+/* Whether the host asks EL2 to map the pages of guests: since Linux 7, and on Android */
+bool calls_for_guest_memory(const struct calls *calls)
+{
+	return calls_find(calls, "__pkvm_host_share_guest") ||
+	       calls_find(calls, "__pkvm_host_map_guest");
+}
+
+/*
+ * Whether EL2 takes the memory of VMs and vCPUs from a heap, for which it keeps pages of the host:
+ * on Android
+ */
+bool calls_for_heap(const struct calls *calls)
+{
+	return calls_find(calls, "__pkvm_hyp_alloc_mgt_refill");
+}
+
 /* Return a hypercall to make; this kernel must have it. */
 struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
 			   uint64_t x3)

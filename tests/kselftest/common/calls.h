@@ -6,6 +6,7 @@
 #ifndef __CALLS_H
 #define __CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ int calls_make(const struct calls *calls, struct calls_one *list, size_t nr);
 const struct calls_known *calls_find(const struct calls *calls, const char *name);
 struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
 			   uint64_t x3);
+
+bool calls_for_guest_memory(const struct calls *calls);
+bool calls_for_heap(const struct calls *calls);
 
 int calls_create_vm(void);
 int pin_to(unsigned int cpu);

@@ -117,7 +117,8 @@ static int tear_down(struct page_calls *pages)
 int page_calls_begin(struct page_calls *pages, const struct calls *calls)
 {
 	*pages = (struct page_calls){
-		.calls = calls, .two_steps = calls_find(calls, "__pkvm_reserve_vm"),
+		.calls = calls, .only_shares = calls_for_heap(calls),
+		.two_steps = !calls_for_heap(calls) && calls_find(calls, "__pkvm_reserve_vm"),
 	};
 	return reserve(pages);
 }
@@ -132,7 +133,7 @@ int page_calls_begin(struct page_calls *pages, const struct calls *calls)
  */
 int page_calls_step(struct page_calls *pages)
 {
-	unsigned int what = random() % 16;
+	unsigned int what = random() % (pages->only_shares ? 8 : 16);
 
 	if (what < 8) {
 		page_calls_share(pages, random() % CALLS_FRESH_PAGES, what < 2);

@@ -15,6 +15,7 @@ enum page_vm_state { PAGE_VM_NONE, PAGE_VM_CREATED, PAGE_VM_DYING };
 /**
  * struct page_calls - the calls so far
  * @calls:	the module
+ * @only_shares: EL2 does not take pages of its caller for a VM, but those of a heap
  * @two_steps:	a teardown takes two hypercalls, and a handle must be reserved: since Linux 7
  * @vm:		what has become of the VM
  * @handle:	its handle
@@ -28,6 +29,7 @@ enum page_vm_state { PAGE_VM_NONE, PAGE_VM_CREATED, PAGE_VM_DYING };
  */
 struct page_calls {
 	const struct calls	*calls;
+	bool			only_shares;
 	bool			two_steps;
 	enum page_vm_state	vm;
 	uint64_t		handle;
