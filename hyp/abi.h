@@ -34,15 +34,15 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	12
+#define HYPTRACE_ABI_VERSION	13
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
  *
  * @HYPTRACE_OP_INFO: (what) what = 0: the contract version; 1: hash of the list
  *	of events (hyptrace_event_list_hash()), never negative; 2: bit per id of an event that
- *	the writer cannot record, since its kernel has no place for a hook of that event. Bit 0:
- *	mem_transition lacks changes of guests' memory.
+ *	the writer cannot record, since its kernel has no place for a hook of that event; 3: the
+ *	same of an event that some hooks record, and others, which have no place, do not.
  * @HYPTRACE_OP_RING_BEGIN: (cpu, nr_pages, flags) start building a ring of
  *	nr_pages data pages, the reader's spare included. -EBUSY unless EMPTY.
  * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page for pointers to table pages. Each
@@ -157,6 +157,7 @@ enum hyptrace_info {
 	HYPTRACE_INFO_VERSION,
 	HYPTRACE_INFO_EVENTS,
 	HYPTRACE_INFO_MISSING,
+	HYPTRACE_INFO_INCOMPLETE,
 };
 
 /**

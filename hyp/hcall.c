@@ -70,8 +70,11 @@ static const char event_list[] =
 /* The answer is never negative. */
 static_assert(HYPTRACE_NR_EVENTS < 64);
 
+/* No event: changes of guests' memory, which would be mem_transition. No event has the id 0. */
 #define HYPTRACE_EVENT_guest_memory	HYPTRACE_EVENT_NONE
+#define GUEST_MEMORY			BIT_ULL(HYPTRACE_EVENT_guest_memory)
 #define BIT_OF(name)			| BIT_ULL(HYPTRACE_EVENT_##name)
+#define LACKS				(0 HYPTRACE_TREE_LACKS(BIT_OF))
 
 static s64 get_info(u64 what)
 {
@@ -81,7 +84,9 @@ static s64 get_info(u64 what)
 	case HYPTRACE_INFO_EVENTS:
 		return hyptrace_event_list_hash(event_list);
 	case HYPTRACE_INFO_MISSING:
-		return 0 HYPTRACE_TREE_LACKS(BIT_OF);
+		return LACKS & ~GUEST_MEMORY;
+	case HYPTRACE_INFO_INCOMPLETE:
+		return LACKS & GUEST_MEMORY ? BIT_ULL(HYPTRACE_EVENT_mem_transition) : 0;
 	default:
 		return -EINVAL;
 	}

@@ -303,8 +303,8 @@ struct hyptrace_remote_ops {
  * @hypercalls:	hypercalls that the events name
  * @nr_hypercalls: number of @hypercalls; may be 0
  * @counting:	how it counts events; NULL if it cannot
- * @missing:	bit per id of an event that the writer cannot record; bit 0: it does not record all
- *		changes of guests' memory (HYPTRACE_INFO_MISSING of hyp/abi.h)
+ * @missing:	bit per id of an event that the writer cannot record
+ * @incomplete:	bit per id of an event of which the writer does not record all
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
  * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
@@ -325,6 +325,7 @@ struct hyptrace_remote_desc {
 	unsigned int				nr_hypercalls;
 	const struct hyptrace_counting		*counting;
 	u64					missing;
+	u64					incomplete;
 	unsigned int				max_pages;
 	const char				*busy;
 	bool					protected;

@@ -209,15 +209,12 @@ int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *rem
 			  !!(remote->counted & BIT_ULL(event->id)));
 }
 
-/* Bit 0 is about mem_transition: see hyp/abi.h. */
 static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			const struct hyptrace_event *event)
 {
-	u64 missing = remote->desc->missing;
-
-	if (missing & BIT_ULL(event->id))
+	if (remote->desc->missing & BIT_ULL(event->id))
 		return nla_put_flag(skb, HYPTRACE_A_EVENT_MISSING);
-	if (missing & BIT_ULL(0) && !strcmp(event->name, "mem_transition"))
+	if (remote->desc->incomplete & BIT_ULL(event->id))
 		return nla_put_flag(skb, HYPTRACE_A_EVENT_INCOMPLETE);
 	return 0;
 }

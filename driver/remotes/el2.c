@@ -14,6 +14,7 @@
 #include <asm/kvm_mmu.h>
 #include <asm/virt.h>
 
+#include "counter.h"
 #include "el2.h"
 
 /*
@@ -37,22 +38,6 @@ static int el2_map(struct page *page)
 	return kvm_share_hyp(va, va + PAGE_SIZE);
 }
 
-static bool has_counter_erratum(void)
-{
-#ifdef CONFIG_ARM_ARCH_TIMER_OOL_WORKAROUND
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct arch_timer_erratum_workaround *wa =
-			per_cpu(timer_unstable_counter_workaround, cpu);
-
-		if (wa && wa->read_cntpct_el0)
-			return true;
-	}
-#endif
-	return false;
-}
-
 static const char *el2_why_not(void)
 {
 	if (!is_hyp_mode_available())
@@ -61,7 +46,7 @@ static const char *el2_why_not(void)
 		return "the kernel itself is at EL2 (VHE): boot with kvm-arm.mode=protected";
 	if (!is_kvm_arm_initialised())
 		return "KVM is not initialised";
-	if (has_counter_erratum())
+	if (hyptrace_has_counter_erratum(false))
 		return "the physical counter needs a workaround that EL2 does not have";
 
 	return NULL;

@@ -14,6 +14,7 @@
 #include <asm/arch_timer.h>
 #include <asm/virt.h>
 
+#include "counter.h"
 #include "kernel.h"
 #include "kernel_events.h"
 #include "writer.h"
@@ -228,22 +229,6 @@ static struct hyptrace_remote_desc desc = {
 	.protected	= true,
 };
 
-static bool has_counter_erratum(void)
-{
-#ifdef CONFIG_ARM_ARCH_TIMER_OOL_WORKAROUND
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct arch_timer_erratum_workaround *wa =
-			per_cpu(timer_unstable_counter_workaround, cpu);
-
-		if (wa && wa->read_cntvct_el0)
-			return true;
-	}
-#endif
-	return false;
-}
-
 static const char *why_not(void)
 {
 	if (is_kernel_in_hyp_mode())
@@ -251,7 +236,7 @@ static const char *why_not(void)
 	/* KVM writes EL2's page table itself then, and exports no function for that. */
 	if (!is_protected_kvm_enabled())
 		return "EL2 is not protected: boot with kvm-arm.mode=protected, or use tracefs";
-	if (has_counter_erratum())
+	if (hyptrace_has_counter_erratum(true))
 		return "the virtual counter needs a workaround that EL2 does not have";
 	/* The tracer refuses this CPU with -EINVAL. */
 	if (kernel_call(__tracing_swap_reader, U32_MAX) != -EINVAL)

@@ -194,6 +194,7 @@ static int __init hyptrace_pkvm_init(void)
 
 	set_events();
 	desc.missing = writer.missing;
+	desc.incomplete = writer.incomplete;
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
 					    "the KVM hypervisor (nVHE), not protected";

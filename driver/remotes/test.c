@@ -125,6 +125,9 @@ static const struct hyptrace_remote_ops ops = {
 static unsigned long missing;
 module_param(missing, ulong, 0444);
 MODULE_PARM_DESC(missing, "bit per id of an event that cannot be recorded, for tests");
+static unsigned long incomplete;
+module_param(incomplete, ulong, 0444);
+MODULE_PARM_DESC(incomplete, "bit per id of an event that is not recorded each time, for tests");
 
 static struct hyptrace_remote_desc desc = {
 	.name		= "test",
@@ -150,6 +153,7 @@ static int __init hyptrace_test_init(void)
 		goto free_rings;
 
 	desc.missing = writer.missing | missing;
+	desc.incomplete = writer.incomplete | incomplete;
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);

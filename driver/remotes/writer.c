@@ -175,6 +175,8 @@ int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash)
 
 	writer->missing = hyptrace_writer_call(writer, HYPTRACE_OP_INFO, HYPTRACE_INFO_MISSING, 0,
 					       0);
+	writer->incomplete = hyptrace_writer_call(writer, HYPTRACE_OP_INFO,
+						  HYPTRACE_INFO_INCOMPLETE, 0, 0);
 
 	ret = hyptrace_writer_recover(writer);
 	if (ret)

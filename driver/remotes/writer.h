@@ -37,6 +37,7 @@ struct hyptrace_writer_filter {
  *
  * hyptrace_writer_init() sets:
  * @missing:	HYPTRACE_INFO_MISSING of hyp/abi.h
+ * @incomplete:	HYPTRACE_INFO_INCOMPLETE
  *
  * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
  * @events:	bit per enabled event
@@ -70,6 +71,7 @@ struct hyptrace_writer {
 	bool			parks_offline_cpus;
 
 	u64			missing;
+	u64			incomplete;
 
 	u64			events;
 	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];

@@ -192,7 +192,8 @@ static void info(void **state)
 			 HYPTRACE_ABI_VERSION);
 	assert_true(hash > 0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, HYPTRACE_INFO_MISSING, 0, 0), 0);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, 3, 0, 0), -EINVAL);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, HYPTRACE_INFO_INCOMPLETE, 0, 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, 4, 0, 0), -EINVAL);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_INFO, ~0ULL, 0, 0), -EINVAL);
 }
 
