@@ -134,7 +134,7 @@ state()
 
 @test "hypercalls get the names of a kernel tree, and filters know them" {
 	mkdir -p linux/arch/arm64/include/asm
-	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\nEXTRAVERSION = -x\n' >linux/Makefile
+	printf '# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\nEXTRAVERSION = -x\n' >linux/Makefile
 	cat >linux/arch/arm64/include/asm/kvm_asm.h <<-'END'
 	enum __kvm_host_smccc_func {
 		/* the first one, */

@@ -2,6 +2,7 @@
 /*
  * Find the remotes and CPUs of a verb.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static void check_names(const char *path)
 	FILE *f = fopen(path, "re");
 
 	if (f && fscanf(f, NAMES_RELEASE "%64s", release) == 1 && !uname(&kernel) &&
-	    strcmp(release, kernel.release))
+	    (strncmp(release, kernel.release, strlen(release)) ||
+	     isdigit((unsigned char)kernel.release[strlen(release)])))
 		cmd_note("\"%s\" has the names of hypercalls of %s, but this is %s: they may be wrong",
 			 path, release, kernel.release);
 	if (f)
