@@ -207,28 +207,6 @@ static int get_events(const struct request *r)
 	return ret || got ? ret : hyptrace_error_set(r->err, ENOENT, "no such event");
 }
 
-static int get_hypercall(const struct request *r, unsigned int id)
-{
-	struct nl_msg *msg = begin();
-
-	return deliver(r, msg, !msg ||
-		nla_put_string(msg, HYPTRACE_A_HYPERCALL_REMOTE, r->t->name) ||
-		nla_put_u32(msg, HYPTRACE_A_HYPERCALL_ID, id) ||
-		nla_put_string(msg, HYPTRACE_A_HYPERCALL_NAME, r->t->names.by_id[id]) ||
-		nla_put_flag(msg, HYPTRACE_A_HYPERCALL_RAW));
-}
-
-static int get_hypercalls(const struct request *r)
-{
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; i < r->t->names.nr && !ret; i++)
-		if (r->t->names.by_id[i])
-			ret = get_hypercall(r, i);
-	return ret;
-}
-
 /* Enable or disable events: all of them, or none. */
 static int set_events(const struct request *r)
 {
@@ -301,8 +279,6 @@ int hyptrace_tracefs_request(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, v
 		return get_cpus(&r);
 	case HYPTRACE_CMD_EVENT_GET:
 		return get_events(&r);
-	case HYPTRACE_CMD_HYPERCALL_GET:
-		return get_hypercalls(&r);
 	case HYPTRACE_CMD_EVENT_SET:
 		return set_events(&r);
 	case HYPTRACE_CMD_START:
@@ -310,6 +286,8 @@ int hyptrace_tracefs_request(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, v
 	case HYPTRACE_CMD_SET:
 	case HYPTRACE_CMD_CLEAR:
 		return control(&r, cmd);
+	case HYPTRACE_CMD_HYPERCALL_GET:
+		/* the values of a field have their names */
 	case HYPTRACE_CMD_EVENT_RELEASE:
 		return 0;
 	case HYPTRACE_CMD_COUNT_SET:

@@ -117,7 +117,8 @@ static int hold(struct strace *s)
 		if (!event || event->missing || !(is_witness || s->needed & BIT(kind)))
 			continue;
 		names[choice.nr++] = event->name;
-		filter = is_witness ? NULL : make_filter(s, kind);
+		/* tracefs has no filters */
+		filter = is_witness || s->session.ctx->is_tracefs ? NULL : make_filter(s, kind);
 		if (filter || event->filter)
 			ret = event_hold(s->session.ctx->h, event, filter, event->trigger,
 					 event->after, &err);
