@@ -127,6 +127,7 @@
  * @read_left:	bytes that the current read may still deliver: the data that was in the
  *		ring when the read began
  * @read:	events delivered since the load or the last clear
+ * @counts_later: @read lacks some: see hyptrace_reader_count()
  * @reported:	lost events reported with them
  * @clears:	how often the ring was cleared
  * @loss_counted: events lost since the load or the last clear that were added to @loss_pending
@@ -158,6 +159,7 @@ struct hyptrace_reader {
 	u64					next_lost;
 	u64					read_left;
 	u64					read;
+	bool					counts_later;
 	u64					reported;
 	u64					clears;
 	u64					loss_counted;

@@ -196,7 +196,9 @@ struct hyptrace_meta;
 u64 hyptrace_meta_notified(const struct hyptrace_meta *meta);
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader);
 void hyptrace_reader_refresh(const struct hyptrace_reader *reader);
+void hyptrace_reader_count(struct hyptrace_reader *reader);
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
+void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 
 /* user_meta.c */
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);

@@ -31,16 +31,15 @@ void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_look - look at the data in a ring
- * @reader:	loaded; its lock or its look_lock held
- * @look:	out: the data. A concurrent change appears in this look or in the next one.
+ * hyptrace_reader_look_again - hyptrace_reader_look() right after hyptrace_reader_refresh()
+ * @reader:	see there
+ * @look:	see there
  */
-void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look)
+void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyptrace_look *look)
 {
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
 	u32 id = READ_ONCE(reader->id), tail, in_tail;
 
-	hyptrace_reader_refresh(reader);
 	look->in_page = committed_bytes(reader->ring, id);
 	look->in_page -= min(look->in_page, READ_ONCE(reader->consumed));
 	/*
@@ -56,6 +55,68 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 		look->in_ring += in_tail;
 		look->nr_subbufs += !!in_tail;
 	}
+}
+
+/**
+ * hyptrace_reader_look - look at the data in a ring
+ * @reader:	loaded; its lock or its look_lock held
+ * @look:	out: the data. A concurrent change appears in this look or in the next one.
+ */
+void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look)
+{
+	hyptrace_reader_refresh(reader);
+	hyptrace_reader_look_again(reader, look);
+}
+
+/* The caller has delivered @begin bytes. */
+static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin)
+{
+	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
+	struct hyptrace_walk walk = {};
+	u32 end = committed_bytes(ring, id);
+
+	/* (A) Order commit before the records, as in reader.c:reader_fill(). */
+	smp_rmb();
+	if (end > begin)
+		hyptrace_subbuf_walk(page->data + begin, end - begin, &walk);
+	return walk.events;
+}
+
+/**
+ * hyptrace_reader_count - count what was read without being counted
+ * @reader:	loaded; its lock held
+ *
+ * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
+ * read them, so this counts the unread ones, and only when somebody asks. It finds too few events
+ * read if the writer records some meanwhile. The next call makes up for that.
+ */
+void hyptrace_reader_count(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
+	u64 number, written, known;
+	u32 nr;
+	int id;
+
+	if (!reader->counts_later)
+		return;
+	hyptrace_reader_refresh(reader);
+	written = READ_ONCE(meta->written);
+	known = count_events(reader->ring, reader->id, reader->consumed);
+	number = READ_ONCE(meta->nr_entered);
+	while ((id = desc->ops->get_unread(reader->cpu, number, desc->priv)) >= 0) {
+		nr = count_events(reader->ring, id, 0);
+		/* If the writer has overwritten it meanwhile, so it has all older ones. */
+		if (desc->ops->get_unread(reader->cpu, number--, desc->priv) < 0)
+			break;
+		known += nr;
+		cond_resched();
+	}
+	hyptrace_reader_refresh(reader);
+	known += READ_ONCE(meta->overrun);
+	if (written > known)
+		reader->read = max(reader->read, written - known);
+	reader->counts_later = written != READ_ONCE(meta->written);
 }
 
 static bool is_reached(const struct hyptrace_look *look, u32 capacity,

@@ -91,6 +91,7 @@ static void reader_reset(struct hyptrace_reader *reader)
 	reader->next_lost = 0;
 	reader->read_left = 0;
 	reader->read = 0;
+	reader->counts_later = false;
 	reader->reported = 0;
 	reader->loss_counted = 0;
 }
@@ -231,10 +232,12 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 	unsigned int round;
 	struct hyptrace_look look;
 	u64 commit;
-	int err;
+	int err = -ESTALE;
 
 	for (round = 0; round < FILL_ROUNDS_MAX; round++) {
-		hyptrace_reader_refresh(reader);
+		/* A swap has published it. */
+		if (err)
+			hyptrace_reader_refresh(reader);
 		/*
 		 * (B) Order writer_in_reader_page before commit and reader_entries. Pairs with
 		 * (B) in hyp/ring.c:hyptrace_ring_publish().
@@ -250,7 +253,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 			return 0;
 
 		/* Avoid a hypercall for a swap that gives no data. */
-		hyptrace_reader_look(reader, &look);
+		hyptrace_reader_look_again(reader, &look);
 		if (!look.in_page && !look.nr_subbufs)
 			return -EAGAIN;
 		err = reader_swap(reader);
@@ -276,9 +279,11 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 			   bool final, u64 time)
 {
 	struct hyptrace_walk walk = { .time = time };
-	u32 events;
+	u32 events = 0;
 
-	if (!final || !entries_of_page(reader, end, &events)) {
+	if (final && reader->remote->desc->ops->get_unread && !READ_ONCE(reader->mappings)) {
+		reader->counts_later = true;
+	} else if (!final || !entries_of_page(reader, end, &events)) {
 		if (!hyptrace_subbuf_walk(data, end - reader->consumed, &walk))
 			pr_warn_ratelimited("hyptrace: remote \"%s\": CPU %u: malformed record at byte %u of sub-buffer %u\n",
 					    reader->remote->name, reader->cpu,
@@ -498,6 +503,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	u64 lost, read_or_lost;
 
 	reader_sync(reader);
+	hyptrace_reader_count(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);

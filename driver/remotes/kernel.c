@@ -211,6 +211,7 @@ static const struct hyptrace_remote_ops ops = {
 	.swap_reader_page	= kernel_ring_swap,
 	.sync			= kernel_ring_sync,
 	.look			= kernel_ring_look,
+	.get_unread		= kernel_ring_get_unread,
 	.reset			= kernel_ring_reset,
 	.enable_event		= enable_event,
 	.write_selftest		= write_selftest,

@@ -103,7 +103,7 @@ static void publish(struct kernel_ring *ring, unsigned int cpu)
 	WRITE_ONCE(meta->nr_overwritten, place.head - ring->swaps);
 	WRITE_ONCE(meta->reader_id, ring->reader);
 	WRITE_ONCE(meta->state, state_of(cpu));
-	/* EL2 does not say how many events the page has: core counts them. */
+	/* EL2 does not say how many events the page has. */
 	WRITE_ONCE(meta->reader_entries, U32_MAX);
 	WRITE_ONCE(meta->nr_unread, nr_complete);
 	WRITE_ONCE(meta->unread, (u64)nr_complete * HYPTRACE_SUBBUF_DATA_SIZE);
@@ -127,6 +127,17 @@ int kernel_ring_sync(unsigned int cpu, void *priv)
 	kernel_ring_look(cpu, priv);
 
 	return 0;
+}
+
+int kernel_ring_get_unread(unsigned int cpu, u64 number, void *priv)
+{
+	const struct kernel_ring *ring = &kernel_rings[cpu];
+	const struct place place = place_of(ring);
+
+	if (number < place.head || number > place.tail)
+		return -ENOENT;
+
+	return ring->order[(ring->first + number) % ring->nr_slots];
 }
 
 /* What the ring's own CPU does, and what it finds right after that */
