@@ -72,7 +72,8 @@ static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *at
 		err = hyptrace_remote_load(remote, remote->size_requested, remote->mode, NULL);
 		if (err) {
 			module_put(remote->desc->owner);
-			return err;
+			/* -EBUSY is for a ring that has a consumer. */
+			return err == -EBUSY && remote->desc->busy ? -EALREADY : err;
 		}
 		remote->loaded_by_attach = true;
 	}
@@ -99,7 +100,8 @@ static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *at
  *
  * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote is being unregistered,
  * -ENXIO if there is no such CPU, -EBUSY if a ring already has a consumer, -ENODATA if an
- * observer finds no rings loaded, or as hyptrace_remote_load().
+ * observer finds no rings loaded, -EALREADY if another tracer has loaded the writer's own
+ * buffer, or as hyptrace_remote_load().
  */
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_attachment *attachment, int cpu)

@@ -253,6 +253,7 @@
  * -ENODEV	no such remote
  * -ENXIO	the remote has no ring for such a CPU
  * -EBUSY	the ring, or one of all rings, already has a consumer
+ * -EALREADY	another tracer, such as tracefs, has loaded the buffer of the remote "kernel"
  * -ENODATA	for observers: the rings are not loaded
  * -EISCONN	the descriptor is attached already
  * -ENOMEM	no memory for rings of the requested size

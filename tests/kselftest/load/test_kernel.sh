@@ -124,19 +124,26 @@ swaps_under_load()
 	((swaps >= min_swaps)) && check_gaps <"$work/lines" && adds_up
 }
 
+# around FILE: print each selftest event of CPU 0 in a recording, with the events before and after it, without times
+around()
+{
+	hyptrace report -q --cpu 0 "$1" | sed 's/^\[[0-9]*\] *[0-9.]*: //' | grep -B 1 -A 1 '^selftest' | grep -vx -- --
+}
+
+# Only one of both can have the buffer, so the run is repeated. EL2 enters, writes the event and leaves for each number.
 tracefs_says_the_same()
 {
-	ready 1M && ht mark 1 --count 500 -C 0 && ht stop && ht stream -C 0 -n 500 2>/dev/null | numbers >"$work/ours"
-	ht reset || return
+	# shellcheck disable=SC2016 # the inner shell expands it
+	local writes='for ((id = 1; id <= 500; id++)); do echo $id >$0/write_event; done'
+	ht reset && ht record -q --size 1M -e all -o "$work/ours.dat" -- hyptrace -r kernel mark 1 --count 500 -C 0 &&
+		ht reset || return
 	echo 1024 >$tracefs/buffer_size_kb
-	echo 1 >$tracefs/events/hypervisor/selftest/enable
-	echo 1 >$tracefs/tracing_on
-	for id in $(seq 500); do echo "$id"; done | taskset 1 sh -c "while read -r id; do echo \$id >$tracefs/write_event; done"
-	echo 0 >$tracefs/tracing_on
-	grep -o 'id=[0-9]*' $tracefs/trace | cut -d = -f 2 >"$work/theirs"
-	echo >$tracefs/trace
-	echo 0 >$tracefs/events/hypervisor/selftest/enable
-	cmp "$work/ours" "$work/theirs"
+	hyptrace -r tracefs:remotes/hypervisor record -q -e all -o "$work/theirs.dat" -- taskset 1 bash -c "$writes" $tracefs ||
+		return
+	around "$work/ours.dat" >"$work/ours" && around "$work/theirs.dat" >"$work/theirs" && cmp "$work/ours" "$work/theirs" &&
+		cut -d : -f 1 "$work/ours" | sort | uniq -c | xargs | tee "$work/counts" &&
+		grep -qx '500 hyp_enter 500 hyp_exit 500 selftest' "$work/counts" &&
+		numbers <"$work/ours" | cmp - <(seq 500)
 }
 
 # refused while tracefs has the buffer, and the reverse
@@ -145,6 +152,8 @@ tracefs_has_it()
 	local code=0
 	echo 1 >$tracefs/tracing_on || return
 	refuses "tracefs has loaded the hypervisor's buffer" load || code=1
+	refuses "another tracer, such as tracefs, has loaded its buffer" stream hyp_enter || code=1
+	refuses "another tracer, such as tracefs, has loaded its buffer" record -e hyp_enter -o "$work/none" || code=1
 	echo 0 >$tracefs/tracing_on
 	echo >$tracefs/trace
 	ht load || return

@@ -45,6 +45,7 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 		{ ENODEV, "no such remote" },
 		{ ENXIO, "no such CPU" },
 		{ EBUSY, "another process is reading it" },
+		{ EALREADY, "another tracer, such as tracefs, has loaded its buffer" },
 		{ ENOMEM, "no memory for rings of the size that is set" },
 		{ EDQUOT,
 		  "rings of the size that is set exceed your limit (RLIMIT_MEMLOCK, mlock_kb): load smaller ones"
