@@ -149,7 +149,7 @@ state()
 0 __kvm_hyp_init
 1 __pkvm_init
 2 __kvm_vcpu_run" ]]
-	[[ $(tail -n 1 names.txt) == "255 dynamic_hcall_127" ]]
+	[[ $(tail -n 1 names.txt) == "255 module_hcall_127" ]]
 	calls 0 7 >"$d/per_cpu/cpu0/trace_pipe"
 	HYPTRACE_NAMES=names.txt ht stream --duration 300ms -F 'id == __kvm_vcpu_run' host_hcall >lines 2>said
 	[[ $(cat lines) == "[000]     0.000002: host_hcall: id=__kvm_vcpu_run invalid=0" ]]

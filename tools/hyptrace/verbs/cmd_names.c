@@ -85,7 +85,7 @@ static bool print_line(FILE *to, const char *line, int *id)
 		return true;
 	}
 	for (i = 0; i < NR_DYNAMIC; i++)
-		fprintf(to, "%d dynamic_hcall_%d\n", *id + i, i);
+		fprintf(to, "%d module_hcall_%d\n", *id + i, i);
 	return true;
 }
 

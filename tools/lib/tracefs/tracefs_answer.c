@@ -213,6 +213,7 @@ static int set_events(const struct request *r)
 	const struct nlattr *attr = find(r, HYPTRACE_A_EVENT_ENABLED);
 	const bool on = attr && nla_get_u8(attr);
 	const struct tracefs_event *events[HYPTRACE_EVENT_LIST_MAX];
+	bool was_on[HYPTRACE_EVENT_LIST_MAX];
 	struct genlmsghdr *hdr = nlmsg_data(r->msg);
 	unsigned int nr = 0, i;
 	int rest, ret = 0;
@@ -236,8 +237,12 @@ static int set_events(const struct request *r)
 			return -ENOENT;
 		}
 	}
-	for (i = 0; i < nr && !ret; i++)
+	for (i = 0; i < nr && !ret; i++) {
+		was_on[i] = hyptrace_tracefs_is_on(r->t, events[i]);
 		ret = hyptrace_tracefs_enable(r->t, events[i], on);
+	}
+	while (ret && i--)
+		hyptrace_tracefs_enable(r->t, events[i], was_on[i]);
 	return ret ? hyptrace_error_set(r->err, -ret, "%s", strerror(-ret)) : 0;
 }
 
