@@ -6,8 +6,8 @@
  *
  *	inside run COMMAND...		run a command
  *	inside lines N PATH		read N lines of text
- *	inside read N FILE		read(2) N sub-buffers of CPU 0 into a file
- *	inside splice N FILE		the same by splice(2)
+ *	inside read N FILE REMOTE	read(2) N sub-buffers of CPU 0 into a file
+ *	inside splice N FILE REMOTE	the same by splice(2)
  *	inside latency N TRIGGER PATH	N times write to TRIGGER and wait for a line from
  *					PATH; print the longest time
  *	inside until WORD PATH		print the number of lines before one with WORD
@@ -128,22 +128,22 @@ static uint64_t lines(long nr, const char *path)
 	return now(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
-static int attach(struct hyptrace_attach *how)
+static int attach(struct hyptrace_attach *how, const char *remote)
 {
 	int fd = must_open("/dev/hyptrace", O_RDONLY);
 
 	how->size = sizeof(*how);
-	strcpy(how->remote, "hypervisor");
+	strncpy(how->remote, remote, sizeof(how->remote) - 1);
 	if (ioctl(fd, HYPTRACE_IOC_ATTACH, how))
 		fail("attaching to CPU 0");
 
 	return fd;
 }
 
-static uint64_t drain(long nr, const char *path)
+static uint64_t drain(long nr, const char *path, const char *remote)
 {
 	struct hyptrace_attach how = { };
-	int fd = attach(&how), to = must_open(path, O_WRONLY | O_CREAT);
+	int fd = attach(&how, remote), to = must_open(path, O_WRONLY | O_CREAT);
 	size_t left = nr * how.subbuf_size;
 	uint64_t start;
 	ssize_t len;
@@ -162,10 +162,10 @@ static uint64_t drain(long nr, const char *path)
 	return now(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
-static uint64_t drain_by_splice(long nr, const char *path)
+static uint64_t drain_by_splice(long nr, const char *path, const char *remote)
 {
 	struct hyptrace_attach how = { };
-	int fd = attach(&how), to = must_open(path, O_WRONLY | O_CREAT);
+	int fd = attach(&how, remote), to = must_open(path, O_WRONLY | O_CREAT);
 	size_t left = nr * how.subbuf_size;
 	ssize_t len, moved;
 	int ends[2];
@@ -233,10 +233,10 @@ int main(int argc, char **argv)
 		took = run(argv + 2);
 	else if (argc == 4 && !strcmp(argv[1], "lines"))
 		took = lines(nr, argv[3]);
-	else if (argc == 4 && !strcmp(argv[1], "read"))
-		took = drain(nr, argv[3]);
-	else if (argc == 4 && !strcmp(argv[1], "splice"))
-		took = drain_by_splice(nr, argv[3]);
+	else if (argc == 5 && !strcmp(argv[1], "read"))
+		took = drain(nr, argv[3], argv[4]);
+	else if (argc == 5 && !strcmp(argv[1], "splice"))
+		took = drain_by_splice(nr, argv[3], argv[4]);
 	else if (argc == 5 && !strcmp(argv[1], "latency"))
 		took = latency(nr, argv[3], argv[4]);
 	else if (argc == 4 && !strcmp(argv[1], "until"))
