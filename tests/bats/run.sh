@@ -26,7 +26,7 @@ anywhere=(command/{completion,usage}.bats
 # in the order of their names, so that shares take about the same time
 ((${#files[@]})) || mapfile -t files < <(printf '%s\n' {command,watch}/*.bats | sort -t / -k 2 && printf '%s\n' remote/*.bats)
 if [[ -n ${HYPTRACE_REFUSED:-} ]]; then
-	remotes=(test)
+	remotes=("${REMOTE:-test}")
 	(($#)) || files=(command/{completion,usage}.bats remote/*.bats)
 elif [[ -n ${HYPTRACE_EL2_ONLY:-} ]]; then
 	remotes=(hypervisor)
