@@ -28,12 +28,10 @@ static struct {
 	size_t			backing_size;
 } given;
 
-static struct simple_buffer_page *any_bpage;
-
 /* EL2 needs its descriptions of all pages in contiguous memory. */
 unsigned int kernel_rings_max_pages(void)
 {
-	return (PAGE_SIZE << MAX_PAGE_ORDER) / sizeof(*any_bpage) / num_possible_cpus();
+	return (PAGE_SIZE << MAX_PAGE_ORDER) / sizeof(struct simple_buffer_page) / num_possible_cpus();
 }
 
 static void *alloc_given(size_t size)
@@ -48,7 +46,8 @@ static int alloc_all_given(unsigned int nr_cpus, unsigned int nr_pages)
 
 	given.desc_size = PAGE_ALIGN(sizeof(*given.desc) +
 				     nr_cpus * struct_size(any_ring, page_va, nr_pages));
-	given.backing_size = PAGE_ALIGN(nr_cpus * nr_pages * sizeof(*any_bpage));
+	given.backing_size = PAGE_ALIGN(nr_cpus * nr_pages *
+					sizeof(struct simple_buffer_page));
 	given.desc = alloc_given(given.desc_size);
 	if (!given.desc)
 		return -ENOMEM;
