@@ -133,7 +133,12 @@ static __always_inline u64 hyptrace_ipa_of(const struct hyptrace_vcpu *vcpu)
 	}
 
 	/* The bits above FIPA are reserved, and 0. */
-	return (hpfar << 8 & ~HYPTRACE_EXIT_IN_PAGE) |
+	hpfar <<= 8;
+#ifdef __clang__
+	/* Else clang would shift it to the right first. */
+	OPTIMIZER_HIDE_VAR(hpfar);
+#endif
+	return (hpfar & ~HYPTRACE_EXIT_IN_PAGE) |
 	       (hyptrace_fault_of(vcpu)->far_el2 & HYPTRACE_EXIT_IN_PAGE);
 }
 
