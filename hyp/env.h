@@ -244,11 +244,10 @@ static inline int hyptrace_release_page(void *va)
 	return __pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1);
 }
 
-#ifdef HYPTRACE_HOOK_share_range
-int __pkvm_host_share_hyp_range(u64 pfn, u64 nr_pages);
+/* mem_protect.c of some trees can only do it page by page. */
+#ifdef HYPTRACE_HOOK_unshare_range
 int __pkvm_host_unshare_hyp_range(u64 pfn, u64 nr_pages);
 #else
-/* mem_protect.c of this tree can only do it page by page. */
 static inline int __pkvm_host_unshare_hyp_range(u64 pfn, u64 nr_pages)
 {
 	int ret = 0;
@@ -258,7 +257,11 @@ static inline int __pkvm_host_unshare_hyp_range(u64 pfn, u64 nr_pages)
 
 	return ret;
 }
+#endif
 
+#ifdef HYPTRACE_HOOK_share_range
+int __pkvm_host_share_hyp_range(u64 pfn, u64 nr_pages);
+#else
 static inline int __pkvm_host_share_hyp_range(u64 pfn, u64 nr_pages)
 {
 	int ret = 0;
@@ -331,7 +334,9 @@ static inline enum hyptrace_page_state hyptrace_page_state(enum pkvm_page_state 
 /* Whether a module of EL2 owns a page, by its state for the host */
 static inline bool hyptrace_is_owned_by_module(enum pkvm_page_state host)
 {
-#ifdef HYPTRACE_TREE_MODULE_PAGES
+#if defined(HYPTRACE_TREE_MODULE_SHARED_PAGES)
+	return host & (PKVM_MODULE_OWNED_PAGE | PKVM_MODULE_SHARED_OWNED_PAGE);
+#elif defined(HYPTRACE_TREE_MODULE_PAGES)
 	return host & PKVM_MODULE_OWNED_PAGE;
 #else
 	return false;
@@ -348,6 +353,18 @@ static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states
 	states->hyp = hyptrace_is_owned_by_module(get_host_state(page)) ?
 		      HYPTRACE_PAGE_STATE_OWNED : hyptrace_page_state(get_hyp_state(page));
 	states->nr_guests = page->host_share_guest_count;
+#ifdef HYPTRACE_TREE_LENT_FFA
+	if (get_host_state(page) == PKVM_NOPAGE && states->hyp == HYPTRACE_PAGE_STATE_NONE) {
+		kvm_pte_t host;
+		int ret = kvm_pgtable_get_leaf(&host_mmu.pgt, hyp_pfn_to_phys(pfn), &host, NULL);
+
+		if (ret)
+			return ret;
+		/* The host has lent it to the secure world. */
+		if (FIELD_GET(KVM_INVALID_PTE_OWNER_MASK, host) == PKVM_ID_FFA)
+			states->host = HYPTRACE_PAGE_STATE_SHARED;
+	}
+#endif
 
 	return 0;
 }

@@ -314,7 +314,17 @@ static __always_inline void hyptrace_pool_change(u32 *left, u8 op, u8 order, u64
 #define hyptrace_guest_run(vcpu)					\
 	struct hyptrace_ring *__hyptrace_ring = hyptrace_this_ring();	\
 									\
-	__hyptrace_ring->vcpu = (u32)(vcpu)->arch.pid
+	__hyptrace_ring->vcpu = (u32)hyptrace_pid_of(vcpu)
+
+#if defined(HYPTRACE_TREE_VCPU_PID) || defined(HYPTRACE_HOOK_vcpu_load)
+#define hyptrace_pid_of(vcpu_)	((vcpu_)->arch.pid)
+#else
+/* No hook of this tree copies it when pKVM loads the vCPU. */
+#define hyptrace_pid_of(vcpu_)						\
+	(is_protected_kvm_enabled() ?					\
+	 container_of(vcpu_, struct pkvm_hyp_vcpu, vcpu)->host_vcpu->arch.pid : \
+	 (vcpu_)->arch.pid)
+#endif
 
 /* calls.c */
 void __hyptrace_fixup_begin(u64 exit_code);
@@ -394,101 +404,7 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 	hyptrace(vcpu_put, handle, (hyp_vcpu)->vcpu.vcpu_idx,		\
 		 (hyp_vcpu)->host_vcpu->arch.pid)
 
-/**
- * hyptrace_mem() - record that pKVM was asked to change who may access pages
- * @op:		HYPTRACE_MEM_* without the prefix
- * @from:	owner before, HYPTRACE_OWNER_* without the prefix
- * @to:		who gets or loses them, likewise
- * @pfn:	number of the first page
- * @nr:		number of pages
- * @ret:	0 or a negative errno
- *
- * Context: the locks of the owners held, so that the events are in the order of the changes.
- */
-#define hyptrace_mem(op, from, to, pfn, nr, ret)			\
-	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
-		 HYPTRACE_OWNER_##to, pfn, nr, 0, 0, ret)
-
-/**
- * hyptrace_guest_mem() - record the same for pages of a guest
- * @op:		see hyptrace_mem()
- * @from:	see hyptrace_mem()
- * @to:		see hyptrace_mem()
- * @vm:		the guest's VM at EL2
- * @gfn:	number of the first page in the guest
- * @pfn:	see hyptrace_mem(); 0 if it is not known
- * @nr:		see hyptrace_mem()
- * @ret:	see hyptrace_mem()
- *
- * Context: the locks of the owners held.
- */
-#define hyptrace_guest_mem(op, from, to, vm, gfn, pfn, nr, ret)		\
-	hyptrace(mem_transition, HYPTRACE_MEM_##op, HYPTRACE_OWNER_##from, \
-		 HYPTRACE_OWNER_##to, pfn, nr, gfn, (vm)->kvm.arch.pkvm.handle, ret)
-
-#ifdef HYPTRACE_HOOK_current_vm
-/* mem_protect.c: the VM whose stage 2 this CPU has locked, or NULL */
-DECLARE_PER_CPU(struct pkvm_hyp_vm *, __current_vm);
-#define hyptrace_current_vm()	(*this_cpu_ptr(&__current_vm))
-#else
-#define hyptrace_current_vm()	((struct pkvm_hyp_vm *)NULL)
-#endif
-
-/*
- * The VMID of an MMU, without the generation above its bits. In protected mode the host may pass
- * any address as that of an MMU, and must not learn what EL2 has there. So EL2 reads the VMID
- * only from the VM whose stage 2 it changes itself.
- */
-static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
-{
-	const struct pkvm_hyp_vm *vm = hyptrace_current_vm();
-
-	if (is_protected_kvm_enabled() && !(vm && mmu == &vm->kvm.arch.mmu))
-		return 0;
-
-	return atomic64_read(&mmu->vmid.id) & GENMASK(kvm_arm_vmid_bits - 1, 0);
-}
-
-/**
- * hyptrace_tlbi() - record that EL2 invalidates TLB entries of a VMID
- * @op:		HYPTRACE_TLBI_* without the prefix
- * @mmu:	whose VMID; may be any address in protected mode
- * @ipa:	address of the first page; 0 if all are invalidated
- * @nr:		number of pages; 0 if all are invalidated
- */
-#define hyptrace_tlbi(op, mmu, ipa, nr)					\
-	hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr)
-
-/**
- * hyptrace_pool_init() - begin to count the free pages of a pool
- * @pool:	has none yet
- */
-static inline void hyptrace_pool_init(struct hyp_pool *pool)
-{
-	pool->nr_free = 0;
-}
-
-/**
- * hyptrace_pool_alloc() - record that EL2 has allocated pages of a pool
- * @pool:	its lock held
- * @order:	2^@order pages
- */
-static __always_inline void hyptrace_pool_alloc(struct hyp_pool *pool, u8 order)
-{
-	hyptrace_pool_change(&pool->nr_free, HYPTRACE_POOL_ALLOC, order,
-			     hyp_phys_to_pfn(pool->range_start));
-}
-
-/**
- * hyptrace_pool_free() - record that EL2 has freed pages of a pool, or has added new ones
- * @pool:	its lock held, or not in use yet
- * @order:	2^@order pages
- */
-static __always_inline void hyptrace_pool_free(struct hyp_pool *pool, u8 order)
-{
-	hyptrace_pool_change(&pool->nr_free, HYPTRACE_POOL_FREE, order,
-			     hyp_phys_to_pfn(pool->range_start));
-}
+#include "hooks_memory.h"
 
 #endif /* __KVM_NVHE_HYPERVISOR__ */
 

@@ -42,6 +42,7 @@ static inline void hyptrace_guest_end(bool protected) { }
 #define hyptrace_vcpu_put(hyp_vcpu, handle)	do { } while (0)
 #define hyptrace_mem(...)			do { } while (0)
 #define hyptrace_guest_mem(...)			do { } while (0)
+#define hyptrace_relinquish(...)		do { } while (0)
 #define hyptrace_tlbi(...)			do { } while (0)
 #define hyptrace_pool_init(pool)		do { } while (0)
 #define hyptrace_pool_alloc(pool, order)	do { } while (0)

@@ -263,7 +263,8 @@ static_assert(offsetofend(struct hyptrace_ring, recorded) == offsetof(struct hyp
  * @HYPTRACE_SILENT_GUEST: it runs a protected guest. Exits that EL2 handles itself must
  *	stay hidden from the host
  * @HYPTRACE_SILENT_LOAD: instead of HYPTRACE_SILENT_CALL, while __hyptrace() takes pages of
- *	the host or gives them back: HYPTRACE_MEMORY_EVENTS only
+ *	the host or gives them back, or instead of HYPTRACE_SILENT_GUEST, while a guest gives a
+ *	page up: HYPTRACE_MEMORY_EVENTS only
  */
 enum hyptrace_silence {
 	HYPTRACE_SILENT_CALL	= 1 << 0,

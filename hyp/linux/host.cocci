@@ -112,15 +112,20 @@ handle_trap(struct kvm_cpu_context *c)
 ...+>
 }
 
-//# hook enter_fp hyp-main.c required if ^\t\tfpsimd_host_restore\(\);: handle_trap() calls fpsimd_host_restore()
+//# hook enter_fp hyp-main.c required if ^\t\t(fpsimd_host_restore\(\)|__deactivate_cptr_traps\(NULL\));: handle_trap() lets the host use its registers
 @@
 identifier c;
 @@
 handle_trap(struct kvm_cpu_context *c)
 {
 <+...
+(
 +hyptrace__at_enter_fp(hyp_enter, HYPTRACE_REASON_SYS);
  fpsimd_host_restore();
+|
++hyptrace__at_enter_fp(hyp_enter, HYPTRACE_REASON_SYS);
+ __deactivate_cptr_traps(NULL);
+)
 ...+>
 }
 

@@ -242,6 +242,90 @@ int __pkvm_host_unshare_ffa(u64 pfn, u64 nr_pages)
 ...+>
 }
 
+//# hook mem_lend_ffa mem_protect.c mem_transition if \b__pkvm_host_donate_ffa\(: __pkvm_host_donate_ffa() unlocks the host's page table
+@@
+typedef u64;
+identifier pfn, nr_pages;
+@@
+int __pkvm_host_donate_ffa(u64 pfn, u64 nr_pages)
+{
+<+...
++hyptrace_mem__at_mem_lend_ffa(DONATE, HOST, FFA, pfn, nr_pages, ret);
+ host_unlock_component();
+...+>
+}
+
+//# hook mem_reclaim_ffa mem_protect.c mem_transition if \b__pkvm_host_reclaim_ffa\(: __pkvm_host_reclaim_ffa() unlocks the host's page table
+@@
+typedef u64;
+identifier pfn, nr_pages;
+@@
+int __pkvm_host_reclaim_ffa(u64 pfn, u64 nr_pages)
+{
+<+...
++hyptrace_mem__at_mem_reclaim_ffa(RECLAIM, FFA, HOST, pfn, nr_pages, ret);
+ host_unlock_component();
+...+>
+}
+
+// Android: a device that a guest gets, and its way back when the guest's VM is torn down.
+
+//# hook guest_donate_mmio mem_protect.c guest_memory if \bpkvm_hyp_donate_guest\(: __pkvm_install_guest_mmio() calls pkvm_hyp_donate_guest()
+@@
+identifier vcpu, pfn, gfn, ret;
+@@
+__pkvm_install_guest_mmio(...)
+{
+<+...
+ ret = pkvm_hyp_donate_guest(vcpu, pfn, gfn);
++hyptrace_guest_mem__at_guest_donate_mmio(DONATE, HYP, GUEST, vm, gfn, pfn, 1, ret);
+...+>
+}
+
+//# hook guest_reclaim_mmio arch/arm64/kvm/hyp/nvhe/device/device.c guest_memory if \bhost_stage2_set_owner_locked\(: pkvm_devices_reclaim_device() makes the host the owner
+@@
+identifier res;
+@@
+pkvm_devices_reclaim_device(...)
+{
+<+...
+ WARN_ON(host_stage2_set_owner_locked(res->base, res->size, PKVM_ID_HOST));
++hyptrace_mem__at_guest_reclaim_mmio(DONATE, HYP, HOST, hyp_phys_to_pfn(res->base), res->size >> PAGE_SHIFT, 0);
+...+>
+}
+
+//# hook guest_relinquish mem_protect.c guest_memory if \b__pkvm_guest_relinquish_to_host\(: __pkvm_guest_relinquish_to_host() unlocks the guest's page table
+@relinquish@
+@@
+__pkvm_guest_relinquish_to_host(...)
+{
+<+...
+ phys = kvm_pte_to_phys(pte);
+...+>
+}
+
+@depends on relinquish@
+identifier vm;
+@@
+__pkvm_guest_relinquish_to_host(...)
+{
+<+...
++hyptrace_relinquish__at_guest_relinquish(vm, ipa, phys, ret);
+ guest_unlock_component(vm);
+...+>
+}
+
+@depends on !relinquish@
+identifier vm;
+@@
+__pkvm_guest_relinquish_to_host(...)
+{
+<+...
++hyptrace_relinquish__at_guest_relinquish(vm, ipa, data.pa, ret);
+ guest_unlock_component(vm);
+...+>
+}
+
 //# hook guest_force_reclaim mem_protect.c guest_memory if \b__pkvm_host_force_reclaim_page_guest\(: __pkvm_host_force_reclaim_page_guest() unlocks the guest's page table
 @@
 identifier vm;

@@ -153,6 +153,53 @@ check_hooks_interrupted()
 	tests/lint/hooks_interrupted.py
 }
 
+# What a tree of Android has differently, and what no rule knows.
+check_hooks_and_other_code()
+{
+	local tree=$work/other file=arch/arm64/kvm/hyp/nvhe
+	has_tree || return
+	original_tree "${kernel_tree##*/}" "$tree"
+	file=$tree/arch/arm64/kvm/hyp/nvhe
+	sed -i 's/^\tcase ESR_ELx_EC_SMC64:/\tcase ESR_ELx_EC_SVE:\n\t\t__deactivate_cptr_traps(NULL);\n\t\tisb();\n\t\tbreak;\n&/' \
+		"$file/hyp-main.c"
+	printf '\nstatic int take_from_guest(u64 phys)\n{\n\treturn host_stage2_set_owner_locked(phys, 1, 0);\n}\n' \
+		>>"$file/mem_protect.c"
+	cat >>"$file/mem_protect.c" <<-'EOF2'
+
+	int __pkvm_guest_relinquish_to_host(struct pkvm_hyp_vcpu *vcpu, u64 ipa, u64 *ppa)
+	{
+		struct pkvm_hyp_vm *vm = pkvm_hyp_vcpu_to_hyp_vm(vcpu);
+		kvm_pte_t pte;
+		u64 phys = 0;
+		int ret = kvm_pgtable_get_leaf(&vm->pgt, ipa, &pte, NULL);
+
+		if (ret)
+			goto end;
+		phys = kvm_pte_to_phys(pte);
+	end:
+		guest_unlock_component(vm);
+		return ret;
+	}
+	EOF2
+	patch_tree 0 "$tree" || return
+	expect '*enter_fp: *hyp-main.c:*guest_relinquish: *mem_protect.c:*guest_others: NOT FOUND in *: a rule for each function*' \
+		"hooks of Android" <"$work/out" || return
+	grep -q '^#define HYPTRACE_TREE_LACKS(what) what(guest_memory)$' "$tree/arch/arm64/include/asm/hyptrace_tree.h"
+}
+
+# EL2 compiles without each hook that is not required.
+check_hooks_missing()
+{
+	local build
+	has_tree || return
+	build=$cache/build/${kernel_tree##*/}
+	[[ -d $build/arch/arm64/kvm/hyp/nvhe ]] || build=$(ls -d "$build"-llvm* 2>/dev/null | head -n 1)
+	[[ -d $build/arch/arm64/kvm/hyp/nvhe ]] ||
+		{ echo "note: no kernel was built in $cache: no hook was left out of EL2" && return; }
+	original_tree "${kernel_tree##*/}" "$work/missing"
+	tests/lint/hooks_missing.py "$work/missing" "$build"
+}
+
 # The place of each hook, taken out of the tree: the hook is named.
 check_hooks_taken_out()
 {

@@ -71,10 +71,10 @@ def read_hook(line, where):
     return Hook(name, [full_path(file) for file in files.split(",")], need, condition, looks_for)
 
 
-def read_rules():
+def read_rules(folder=RULES):
     """Return the hooks, the probes and {file: [semantic patch]}."""
     hooks, probes, patches = [], [], {}
-    for path in sorted(glob.glob(os.path.join(RULES, "*.cocci"))):
+    for path in sorted(glob.glob(os.path.join(folder, "*.cocci"))):
         with open(path, encoding="utf-8") as rules:
             for number, line in enumerate(rules, 1):
                 if line.startswith("//# "):
@@ -82,7 +82,7 @@ def read_rules():
                     hooks.append(hook)
                     if path not in patches.setdefault(hook.files[0], []):
                         patches[hook.files[0]].append(path)
-    path = os.path.join(RULES, "files.hooks")
+    path = os.path.join(folder, "files.hooks")
     with open(path, encoding="utf-8") as rules:
         for number, line in enumerate(rules, 1):
             line = line.rstrip("\n")

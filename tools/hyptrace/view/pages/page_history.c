@@ -129,6 +129,12 @@ void page_history_add(struct page_history *history, unsigned int cpu,
 		add_call(history, cpu, meaning, rec);
 }
 
+/* A module of EL2 begins or ends to share its page with a guest. */
+bool page_change_is_of_module(const struct page_change *change)
+{
+	return strstr(change->op, "share") && !strcmp(change->from, "hyp");
+}
+
 uint32_t page_change_owner(const struct page_change *change)
 {
 	static const struct {
@@ -137,10 +143,12 @@ uint32_t page_change_owner(const struct page_change *change)
 	} names[] = {
 		{ "hyp", HYPTRACE_OWNERSHIP_HYP, HYPTRACE_OWNERSHIP_HOST_SHARED_HYP },
 		{ "guest", HYPTRACE_OWNERSHIP_GUEST, HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST },
-		{ "ffa", HYPTRACE_OWNERSHIP_HOST, HYPTRACE_OWNERSHIP_HOST_SHARED_FFA },
+		{ "ffa", HYPTRACE_OWNERSHIP_HOST_SHARED_FFA, HYPTRACE_OWNERSHIP_HOST_SHARED_FFA },
 	};
 	size_t i;
 
+	if (page_change_is_of_module(change))
+		return HYPTRACE_OWNERSHIP_HYP;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(change->to, names[i].name))
 			return strstr(change->op, "share") ? names[i].sharer : names[i].owner;
@@ -164,6 +172,8 @@ bool page_history_owner(const struct page_history *history, uint32_t *owner)
 			continue;
 		known = true;
 		*owner = page_change_owner(change);
+		if (page_change_is_of_module(change))
+			continue;
 		if (!strcmp(change->op, "share")) {
 			sharers++;
 		} else if (strcmp(change->op, "unshare")) {

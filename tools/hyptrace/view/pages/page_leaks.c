@@ -389,7 +389,7 @@ static void add_change(struct page_leaks *leaks, unsigned int cpu,
 
 	leaks->transitions++;
 	page_change_read(&change, leaks->transition, cpu, rec);
-	if (change.ret)
+	if (change.ret || page_change_is_of_module(&change))
 		return;
 	to_hyp = !strcmp(change.to, "hyp");
 	to_guest = !strcmp(change.to, "guest");

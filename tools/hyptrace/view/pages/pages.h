@@ -50,6 +50,7 @@ void page_change_free(struct page_change *change);
 char *page_change_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		       const struct hyptrace_record *rec);
 /* enum hyptrace_ownership of a page that was given to somebody, or shared with one */
+bool page_change_is_of_module(const struct page_change *change);
 uint32_t page_change_owner(const struct page_change *change);
 
 /* Has a hypercall that ended with this event made a change at this time on its CPU? */
