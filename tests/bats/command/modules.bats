@@ -129,17 +129,17 @@ last_line()
 @test "an event that is not in the kernel is said to be so, and not enabled" {
 	local missing incomplete
 	modprobe hyptrace_test
-	missing=$(ht -r test list -j | jq '[.[0].events[] | select(.name | IN("tlbi", "hyp_exit", "host_ffa")) | pow(2; .id)] | add')
+	missing=$(ht -r test list -j | jq '[.[0].events[] | select(.name | IN("tlbi", "hyp_exit", "host_ffa_call")) | pow(2; .id)] | add')
 	incomplete=$(ht -r test list -j | jq '.[0].events[] | select(.name == "mem_transition") | pow(2; .id)')
 	modprobe -r hyptrace_test
 	modprobe hyptrace_test missing="$missing" incomplete="$incomplete"
 	run -0 ht -r test list
-	same "$(sed -n 's/^ *\([a-z_]*\) .*not in this kernel.*/\1/p' <<<"$output" | sort | xargs)" "host_ffa hyp_exit tlbi"
+	same "$(sed -n 's/^ *\([a-z_]*\) .*not in this kernel.*/\1/p' <<<"$output" | sort | xargs)" "host_ffa_call hyp_exit tlbi"
 	same "$(sed -n 's/^ *\([a-z_]*\) .*without guests.*/\1/p' <<<"$output" | xargs)" mem_transition
 	run -0 ht -r test list -v tlbi
 	says "not in this kernel"
 	run -0 ht -r test list -v -j
-	jq -e '.[0].events | map(select(.missing) | .name) | sort == ["host_ffa", "hyp_exit", "tlbi"]' <<<"$output"
+	jq -e '.[0].events | map(select(.missing) | .name) | sort == ["host_ffa_call", "hyp_exit", "tlbi"]' <<<"$output"
 	jq -e '.[0].events | map(select(.incomplete) | .name) == ["mem_transition"]' <<<"$output"
 
 	run -2 ht -r test enable tlbi
@@ -154,9 +154,9 @@ last_line()
 
 	# what chooses events by itself leaves it out
 	run -0 ht -r test strace -c -- true
-	run -0 ht -r test strace -e guest_exit,host_ffa -- true
-	run -2 ht -r test strace -e host_ffa -- true
-	says "host_ffa is not in this kernel"
+	run -0 ht -r test strace -e guest_exit,host_ffa_call -- true
+	run -2 ht -r test strace -e host_ffa_call -- true
+	says "host_ffa_call is not in this kernel"
 	run -0 ht -r test catch selftest -- true
 	run -0 ht -r test stream -e 'hyp_*' -- true
 	run -2 ht -r test stream -e hyp_exit -- true
