@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The interface of core: remotes, the rings of their CPUs, and changes of both. device/
- * and netlink/ include this header; core includes it through internal.h. A module that
- * registers a remote includes remote.h instead.
+ * The interface of core: remotes, the rings of their CPUs, and changes of both. device/ and netlink/
+ * include this header; core includes it through internal.h. A module that registers a remote
+ * includes remote.h instead.
  *
- * core calls no function of the other directories. They register a struct
- * hyptrace_listener instead.
+ * core calls no function of the other directories. They register a struct hyptrace_listener.
  *
  * Locks, outermost first:
  *
@@ -32,23 +31,22 @@
  *	  reader->map_lock	the mappings of a ring, and its pages for mmap(); also taken
  *				inside reader->lock
  *
- * mmap() cannot take reader->lock, because remotes take other locks inside it. Only
- * file->lock is held during a copy from or to user space.
+ * mmap() cannot take reader->lock, because remotes take other locks inside it. Only file->lock is
+ * held during a copy from or to user space.
  *
  * A request that only reads takes control alone. So a change releases control while it allocates
  * and frees memory, and while the writer takes rings or releases them: see release.c, resize.c and
  * state.c. "Control mutex held" includes the change mutex for functions that change any of this.
  *
  * Locks of the kernel: genetlink holds cb_lock during each dump, outside all of these but change.
- * Who waits for change may wait long, so no one does that in generic netlink: see
- * netlink/request.c.
+ * Who waits for change may wait long, so no one does that in generic netlink: see netlink/request.c.
  * splice() holds the mutex of the pipe outside file->lock. The close of a netlink socket holds
  * cb_lock outside sockets_lock. Callbacks of remotes take cpus_read_lock() inside remote->control
  * and reader->lock.
  *
  * Locks during callbacks of a remote:
  *
- *	swap_reader_page, sync	reader->lock
+ *	swap_reader_page, sync, get_unread: reader->lock
  *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking
  *	calls			none

@@ -219,9 +219,9 @@ struct hyptrace_swap {
  * @sync:	make the writer publish the CPU's struct hyptrace_meta.
  * @look:	update the CPU's struct hyptrace_meta, if the writer does not. It makes no
  *		hypercall. Called with the reader's lock or look_lock held. Optional.
- * @get_unread:	get the index of the sub-buffer that the writer has entered as number @number of struct
- *		hyptrace_meta. -ENOENT if it does not hold it any more, or only in the reader page. The
- *		reader's lock is held. For a writer that does not publish reader_entries.
+ * @get_unread:	get the index of the sub-buffer that the writer has entered as number @number of
+ *		struct hyptrace_meta. -ENOENT if it does not hold that any more, or only in the
+ *		reader page. For a writer that does not publish reader_entries.
  * @calls:	number of hypercalls so far, except those that set the clock. For debugfs.
  *		Optional; called at any time, without a lock.
  * @reset:	clear all events and counters of a CPU's ring, and publish its struct

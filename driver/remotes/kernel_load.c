@@ -31,7 +31,8 @@ static struct {
 /* EL2 needs its descriptions of all pages in contiguous memory. */
 unsigned int kernel_rings_max_pages(void)
 {
-	return (PAGE_SIZE << MAX_PAGE_ORDER) / sizeof(struct simple_buffer_page) / num_possible_cpus();
+	return (PAGE_SIZE << MAX_PAGE_ORDER) / sizeof(struct simple_buffer_page) /
+	       num_possible_cpus();
 }
 
 static void *alloc_given(size_t size)

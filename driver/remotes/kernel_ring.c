@@ -81,10 +81,8 @@ static u32 index_of(const struct kernel_ring *ring, u32 number)
 
 static u32 state_of(unsigned int cpu)
 {
-	if (!READ_ONCE(is_tracing))
-		return HYPTRACE_RING_DETACHED;
-
-	return cpu_online(cpu) ? HYPTRACE_RING_ATTACHED : HYPTRACE_RING_PARKED;
+	return READ_ONCE(is_tracing) && cpu_online(cpu) ? HYPTRACE_RING_ATTACHED :
+							   HYPTRACE_RING_DETACHED;
 }
 
 static void publish(struct kernel_ring *ring, unsigned int cpu)

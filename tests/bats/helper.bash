@@ -72,6 +72,13 @@ ht()
 	timeout "$patience" hyptrace -r "$REMOTE" "$@"
 }
 
+# needs WHAT: skip the test unless the remote has this. Mainline's tracer at EL2 has no filters, triggers and counters, its
+# rings only overwrite, and keep their size while they are loaded.
+needs()
+{
+	[[ $REMOTE != kernel ]] || skip "the remote \"kernel\" has no $1"
+}
+
 # within SECONDS COMMAND...: repeat the command until it succeeds, fail after that time.
 within()
 {

@@ -245,7 +245,7 @@ check_guards()
 	own=$(sed -n 's/^DEFINE_[A-Z_]*GUARD[A-Z_01]*(\([a-z_]*\),.*/|\1/p' driver/compat.h | tr -d '\n')
 	mapfile -t list < <(those 'driver/*.[ch]')
 	! grep -noE 'guard\([a-z]\w*' "${list[@]}" |
-		grep -vE "\\((mutex|rwsem_read|rwsem_write|spinlock|spinlock_irq|spinlock_irqsave|rcu$own)\$"
+		grep -vE "\\((mutex|rwsem_read|rwsem_write|spinlock|spinlock_irq|spinlock_irqsave|irqsave|rcu$own)\$"
 }
 
 # compiles ARGUMENT...: compile a call of hyptrace_printk() with these arguments

@@ -37,6 +37,7 @@ last_counts()
 }
 
 @test "discard mode drops the new events, and the LOST line stands before the next event" {
+	needs "mode discard"
 	tracing_marks --size "$(pages 2)" --mode discard
 	many=$(fill 15)
 	ht mark 1 --count "$many" -C 0
@@ -134,6 +135,7 @@ last_counts()
 }
 
 @test "the last line counts losses after the last event, though the rings are unloaded" {
+	needs "mode discard"
 	ht set --size "$(pages 2)" --mode discard
 	many=$(fill 100)
 	ht enable selftest

@@ -52,6 +52,7 @@ monitor_end()
 }
 
 @test "monitor reports the filters of events" {
+	needs filters
 	monitor_begin
 	ht enable selftest --filter 'id == 3'
 	within "$patience" heard "^event $REMOTE: selftest enabled, filter id == 3$"
@@ -67,6 +68,7 @@ monitor_end()
 }
 
 @test "monitor reports changes of state and settings" {
+	needs "mode discard"
 	monitor_begin
 	ht set --size 128K --mode discard
 	within "$patience" heard "^remote $REMOTE: unloaded, mode discard"

@@ -123,6 +123,7 @@ none_enabled()
 }
 
 @test "the counts are exact when a ring that discards was full, though no sub-buffer has reported it" {
+	needs "mode discard"
 	err=$BATS_TEST_TMPDIR/err
 	tracing_marks --size "$(pages 4)" --mode discard
 	ht mark 1 --count "$(fill 20)" -C 0
@@ -321,6 +322,7 @@ none_enabled()
 }
 
 @test "a recording goes on while rings are resized, and CPUs go offline and come back" {
+	needs resizing
 	cpu=$(last_cpu)
 	record_begin
 	ht mark 1 --count 100 -C 0
@@ -372,7 +374,7 @@ unrest()
 }
 
 @test "the module of a remote cannot be removed while its events are recorded" {
-	module=hyptrace_$([[ $REMOTE == test ]] && echo test || echo pkvm)
+	module=hyptrace_${REMOTE/hypervisor/pkvm}
 	record_begin
 	ht mark 1 --count 100 -C 0
 	run -1 rmmod "$module"
