@@ -13,7 +13,7 @@ exports()
 	local name visibility declared bad=0
 	while read -r visibility name; do
 		declared=HIDDEN
-		! grep -qE "\b$name\(" tools/lib/hyptrace{,_file,_model}.h || declared=DEFAULT
+		! grep -qE "\b$name\(" tools/lib/hyptrace{,_control,_file,_model}.h || declared=DEFAULT
 		[[ $name == hyptrace_* ]] || { echo "$1 defines $name" && bad=1; }
 		[[ $visibility == "$declared" ]] || { echo "$1: $name is $visibility, not $declared" && bad=1; }
 	done < <(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $7 != "UND" { print $6, $8 }')
@@ -109,7 +109,7 @@ abi_of()
 		"$work/abi/lib/$soname" || return
 	# structs that no public header has are the library's own, and may change
 	mkdir -p "$work/headers/linux"
-	cp tools/lib/hyptrace{,_file,_model}.h "$work/headers"
+	cp tools/lib/hyptrace{,_control,_file,_model}.h "$work/headers"
 	cp uapi/linux/*.h "$work/headers/linux"
 	abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-architecture \
 		--no-parameter-names --headers-dir "$work/headers" --drop-private-types \
@@ -141,7 +141,7 @@ check_headers_alone()
 	local header kind compiler bad=0
 	need clang
 	need g++
-	for header in uapi/linux/*.h tools/lib/hyptrace{,_file,_model}.h; do
+	for header in uapi/linux/*.h tools/lib/hyptrace{,_control,_file,_model}.h; do
 		for kind in c:gcc:c99 c:clang:c99 c++:g++:c++98 c++:g++:c++20 c++:clang++:c++98 c++:clang++:c++20; do
 			compiler=${kind#*:}
 			echo "#include <${header##*/lib/}>" | sed 's|<uapi/|<|' | "${compiler%:*}" -x "${kind%%:*}" \
