@@ -349,7 +349,7 @@ function read_enum(    at, nr, i, constants, word, value, name)
 		# Android: the first number of those that EL2 modules register when they are loaded
 		if (name == "__dynamic_hcalls") {
 			for (at = 0; at < nr_module_calls; at++)
-				add_call(value + at, "dynamic_hcall_" at)
+				add_call(value + at, "module_hcall_" at)
 			continue
 		}
 		is_taken[value] = 1

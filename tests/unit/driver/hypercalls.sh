@@ -186,7 +186,7 @@ expect 'numbers' '1 __one raw' '2 __two raw' '3 __three raw' '31 __hex raw' '32 
 diff <(sed 's/ raw//' "$work/calls") "$work/names" || fail 'numbers: the names differ from the hypercalls'
 
 printf 'enum __kvm_host_smccc_func {\n\t%s__one = 1,\n\t%s__dynamic_hcalls = 64,\n};\n' "$prefix" "$prefix" >"$work/enum.h"
-mapfile -t modules < <(for ((i = 0; i < 16; i++)); do echo "$((64 + i)) dynamic_hcall_$i raw"; done)
+mapfile -t modules < <(for ((i = 0; i < 16; i++)); do echo "$((64 + i)) module_hcall_$i raw"; done)
 expect 'hypercalls of modules' '1 __one raw' "${modules[@]}"
 
 : >"$work/enum.h"
