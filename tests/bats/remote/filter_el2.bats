@@ -27,6 +27,7 @@ filtering()
 }
 
 @test "a filter accepts one in a thousand of 100000 events, exactly those" {
+	needs filters
 	filtering 'id >= 5000 && id < 5100'
 	ht mark 0 --count 100000 -C 0
 	same "$(total written)" 100
@@ -41,6 +42,7 @@ filtering()
 }
 
 @test "list and status show the filter in the words it was given in" {
+	needs filters
 	filtering ' id==7||id &  0x10 '
 	same "$(filter_of selftest)" ' id==7||id &  0x10 '
 	same "$(filter_of hyp_enter)" null
@@ -59,6 +61,7 @@ filtering()
 }
 
 @test "enable without --filter removes the filter, and so does disable" {
+	needs filters
 	filtering 'id == 1'
 	ht mark 0 --count 10 -C 0
 	same "$(total written)" 1
@@ -78,6 +81,7 @@ filtering()
 }
 
 @test "a new filter replaces the last one, and a second one is refused" {
+	needs filters
 	ht enable selftest -F 'id == 3'
 	run -1 ht enable selftest -F 'id == 1' --filter='id == 4'
 	says '--filter is given twice: join the conditions by "&&"'
@@ -87,6 +91,7 @@ filtering()
 }
 
 @test "a filter of several events applies to each of them" {
+	needs filters
 	ht enable 'hyp_e*' --filter 'reason == guest_exit && vcpu > 0'
 	same "$(enabled)" "hyp_enter hyp_exit"
 	same "$(filter_of hyp_enter)" 'reason == guest_exit && vcpu > 0'
@@ -112,6 +117,7 @@ filtering()
 }
 
 @test "a filter must fit all named events, and the message names the one that it does not fit" {
+	needs filters
 	run -1 --separate-stderr ht enable selftest hyp_enter -F 'id == 1'
 	refused 'hyptrace: wrong filter: the event "hyp_enter" has no field "id"' \
 		'  id == 1' \
@@ -133,6 +139,7 @@ filtering()
 }
 
 @test "a filter that is too long is refused" {
+	needs filters
 	long=$(printf '%-1010s' 'id == 1 &&')
 	run -2 --separate-stderr ht enable selftest --filter "$long id == 1 || id == 2"
 	same "$stderr" 'hyptrace: cannot enable "selftest": a filter has at most 1023 characters'
@@ -142,6 +149,7 @@ filtering()
 }
 
 @test "a refused filter leaves the filter as it was" {
+	needs filters
 	filtering 'id == 1'
 	run -1 ht enable selftest hyp_enter --filter 'id == 2'
 	run -2 ht enable selftest nonsense
@@ -151,6 +159,7 @@ filtering()
 }
 
 @test "a stream does not change the filter, and its own filter is counted apart" {
+	needs filters
 	filtering 'id & 1'
 	stream_begin -F 'id < 10'
 	ht mark 0 --count 20 -C 0

@@ -175,6 +175,7 @@ without_gaps()
 }
 
 @test "show prints a LOST line where discard mode has dropped events" {
+	needs "mode discard"
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 4)" --mode discard
 	many=$(fill 15)
@@ -224,6 +225,7 @@ without_gaps()
 }
 
 @test "-q leaves out the last line, except if events were lost" {
+	needs "mode discard"
 	out=$BATS_TEST_TMPDIR/out
 	tracing_marks --size "$(pages 4)" --mode discard
 	ht mark 1 --count 10 -C 0

@@ -7,6 +7,7 @@ load ../helper
 # Write marks on CPU 0 until the ring drops some, then one more after the gap. Sets $lost to the dropped ones.
 lossy()
 {
+	needs "mode discard"
 	tracing_marks --size "$(pages 4)" --mode discard
 	ht mark 1 --count "$(fill 15)" -C 0
 	lost=$(total dropped)

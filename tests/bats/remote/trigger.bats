@@ -41,6 +41,7 @@ is_armed()
 }
 
 @test "an event with --stop stops the recording on all CPUs" {
+	needs triggers
 	ht load
 	ht enable selftest --filter 'id == 7' --stop
 	same "$(is_armed)" false
@@ -64,6 +65,7 @@ is_armed()
 }
 
 @test "the time that status prints is that of the event" {
+	needs triggers
 	ht load
 	ht enable selftest --stop
 	ht start
@@ -74,6 +76,7 @@ is_armed()
 }
 
 @test "with --after the recording stops so many sub-buffers later" {
+	needs triggers
 	ht load --size "$(pages 8)"
 	ht enable selftest --stop --after 2
 	ht start
@@ -96,6 +99,7 @@ is_armed()
 }
 
 @test "with --start nothing is recorded before the event" {
+	needs triggers
 	ht load
 	ht enable selftest --filter 'id >= 100' --start
 	ht start
@@ -111,6 +115,7 @@ is_armed()
 }
 
 @test "start arms a trigger again, enable without it removes it" {
+	needs triggers
 	ht load
 	ht enable selftest --filter 'id == 7' --stop
 	ht start
@@ -132,6 +137,7 @@ is_armed()
 }
 
 @test "list shows triggers" {
+	needs triggers
 	ht enable selftest --stop --after 1
 	ht enable hyp_enter --start
 	same "$(ht -j list | jq -r '[.[0].events[] | select(.trigger) | "\(.name) \(.trigger) \(.after)"] | join(", ")')" \
@@ -144,6 +150,7 @@ is_armed()
 }
 
 @test "wait ends when a trigger has fired" {
+	needs triggers
 	ht load
 	ht enable selftest --filter 'id == 7' --stop
 	ht start
@@ -167,6 +174,7 @@ is_armed()
 }
 
 @test "wait waits for the stop after the start" {
+	needs triggers
 	ht load
 	ht enable hyp_enter --filter 'vcpu == 123456' --stop
 	ht enable selftest --start
@@ -182,6 +190,7 @@ is_armed()
 }
 
 @test "wait does not print what has fired before tracing was stopped" {
+	needs triggers
 	ht load
 	ht enable selftest --stop
 	ht start
@@ -193,6 +202,7 @@ is_armed()
 }
 
 @test "wait refuses to wait if no trigger is armed, and ends if tracing stops" {
+	needs triggers
 	run -2 --separate-stderr ht wait
 	same "$output" ''
 	says "cannot wait for \"$REMOTE\": no trigger is armed"
@@ -211,6 +221,7 @@ is_armed()
 }
 
 @test "stream notes that a trigger has started or stopped the recording" {
+	needs triggers
 	ht load
 	ht enable selftest --filter 'id == 7' --stop
 	stream_begin
@@ -235,6 +246,7 @@ is_armed()
 }
 
 @test "monitor prints that a trigger has fired" {
+	needs triggers
 	ht load
 	ht enable selftest --stop --after 3
 	hyptrace -r "$REMOTE" monitor >"$BATS_TEST_TMPDIR/out" 3>&- &
