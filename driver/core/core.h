@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The interface of core: remotes, the rings of their CPUs, and changes of both. device/ and netlink/
- * include this header; core includes it through internal.h. A module that registers a remote
- * includes remote.h instead.
+ * The interface of core: remotes, the rings of their CPUs, and changes of both. device/ and
+ * netlink/ include this header; core includes it through internal.h. A module that registers a
+ * remote includes remote.h instead.
  *
  * core calls no function of the other directories. They register a struct hyptrace_listener.
  *
@@ -39,10 +39,10 @@
  * state.c. "Control mutex held" includes the change mutex for functions that change any of this.
  *
  * Locks of the kernel: genetlink holds cb_lock during each dump, outside all of these but change.
- * Who waits for change may wait long, so no one does that in generic netlink: see netlink/request.c.
- * splice() holds the mutex of the pipe outside file->lock. The close of a netlink socket holds
- * cb_lock outside sockets_lock. Callbacks of remotes take cpus_read_lock() inside remote->control
- * and reader->lock.
+ * Who waits for change may wait long, so no one does that in generic netlink: see
+ * netlink/request.c. splice() holds the mutex of the pipe outside file->lock. The close of a
+ * netlink socket holds cb_lock outside sockets_lock. Callbacks of remotes take cpus_read_lock()
+ * inside remote->control and reader->lock.
  *
  * Locks during callbacks of a remote:
  *

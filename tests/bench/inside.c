@@ -133,7 +133,10 @@ static int attach(struct hyptrace_attach *how, const char *remote)
 	int fd = must_open("/dev/hyptrace", O_RDONLY);
 
 	how->size = sizeof(*how);
-	strncpy(how->remote, remote, sizeof(how->remote) - 1);
+	if (snprintf(how->remote, sizeof(how->remote), "%s", remote) >= (int)sizeof(how->remote)) {
+		errno = ENAMETOOLONG;
+		fail(remote);
+	}
 	if (ioctl(fd, HYPTRACE_IOC_ATTACH, how))
 		fail("attaching to CPU 0");
 

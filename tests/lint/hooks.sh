@@ -192,8 +192,10 @@ check_hooks_missing()
 {
 	local build
 	has_tree || return
-	build=$cache/build/${kernel_tree##*/}
-	[[ -d $build/arch/arm64/kvm/hyp/nvhe ]] || build=$(ls -d "$build"-llvm* 2>/dev/null | head -n 1)
+	# also that of clang
+	for build in "$cache/build/${kernel_tree##*/}"{,-llvm*}; do
+		[[ ! -d $build/arch/arm64/kvm/hyp/nvhe ]] || break
+	done
 	[[ -d $build/arch/arm64/kvm/hyp/nvhe ]] ||
 		{ echo "note: no kernel was built in $cache: no hook was left out of EL2" && return; }
 	original_tree "${kernel_tree##*/}" "$work/missing"

@@ -22,14 +22,14 @@
  * The functions that this file models. If check-sync.sh reports that one has changed, correct the model where
  * needed, then run check-sync.sh --update.
  *
- * models: driver/core/reader.c:reader_reset 3044923b9cad4a3ff31a541fe411e1706972507df387da19b7b05fcd8f7e567c
+ * models: driver/core/reader.c:reader_reset aa4a7e8a834b78e542f157d1f08f3778a2219252b5f368f8596aa1a6e0cc546c
  * models: driver/core/reader.c:reader_swap 7f611bdb3b89994f88928b54f4021f2055119c1cc83b7b74565649ad71a8be4b
- * models: driver/core/look.c:hyptrace_reader_look 69cda384bee6196dd20c10c5739eaa74964c1d380f71d2bc6ba705f2ab7da1d9
+ * models: driver/core/look.c:hyptrace_reader_look_again f31ba48ae9116e514630ec7c5eccdeca4143c8ae6fc9aec7026246fb6be142e8
  * models: driver/core/look.c:committed_bytes 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
  * models: driver/core/reader.c:hyptrace_reader_begin_read 75ec0d6daebebd2b14c006fa7108baaebd3d2ad3206959c60634c265e2a6bc0d
- * models: driver/core/reader.c:reader_fill 7517751e81e5443e64c8040b14f1a091475630f12cb09b3c917b2126655c1096
+ * models: driver/core/reader.c:reader_fill 6730d5dd1478ec4f9b02f997fe9836dae9eb9be3ff2a44f09eef305df6d9ef12
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
- * models: driver/core/reader.c:reader_consume 6f598b76033cccdf8d2d1a5c0562b38b45206c19bb016dcf7bf86f380add21b3
+ * models: driver/core/reader.c:reader_consume 7ff45ac034bebce177a1fca357796bed3f9b1e3b30065b1a9b2fef577dffd92d
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/core/reader.c:hyptrace_reader_clear 5cc37ea5df862e7644ef19821b527e28f482865b1b7c214cf50af84583280ed8
  * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7

@@ -57,8 +57,8 @@ static void print_release(FILE *to, const char *tree)
 	FILE *f = fopen(path, "re");
 	int version, patchlevel, sublevel;
 
-	if (f && fscanf(f, "#%*[^\n] VERSION = %d PATCHLEVEL = %d SUBLEVEL = %d EXTRAVERSION ="
-			"%*[ ]%63[^\n]", &version, &patchlevel, &sublevel, extra) >= 3)
+	if (f && fscanf(f, "#%*[^\n] VERSION = %d PATCHLEVEL = %d SUBLEVEL = %d EXTRAVERSION =%*[ ]%63[^\n]",
+			&version, &patchlevel, &sublevel, extra) >= 3)
 		fprintf(to, NAMES_RELEASE "%d.%d.%d%s\n", version, patchlevel, sublevel, extra);
 	if (f)
 		fclose(f);

@@ -199,7 +199,8 @@ static int hold(struct stat *stat)
 			if (meaning->event->missing)
 				return cmd_fail("--by=%s needs %s, which is not in this kernel",
 						stat_by[stat->by].name, meaning->event->name);
-		} else if (!meaning || meaning->event->missing || !stat->slow || !stat_slow_needs(stat->by, kind)) {
+		} else if (!meaning || meaning->event->missing || !stat->slow ||
+			   !stat_slow_needs(stat->by, kind)) {
 			continue;
 		}
 		if (!s->choice.wanted || s->choice.wanted[meaning->event->id])
