@@ -42,15 +42,21 @@
 
 /*
  * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered, x22:
- * floating-point instructions, x23: reads, x24: WFIs, x25: rounds. KVM returns PSCI results in x0
- * to x3.
+ * floating-point instructions, x23: reads, x24: WFIs, x25: rounds. They come from the memory behind
+ * the code, since Android sets no register of a protected guest but the program counter and x0. KVM
+ * returns PSCI results in x0 to x3.
  */
 asm(".pushsection .rodata\n"
-    ".balign 4\n"
+    ".balign 8\n"
     "guest_code:\n"
     "	mov	x0, #(3 << 20)\n"	/* no trap of floating point to the guest itself */
     "	msr	cpacr_el1, x0\n"
     "	isb\n"
+    "	adr	x0, guest_code_end\n"
+    "	ldp	x19, x20, [x0]\n"
+    "	ldp	x21, x22, [x0, #16]\n"
+    "	ldp	x23, x24, [x0, #32]\n"
+    "	ldr	x25, [x0, #48]\n"
     "0:	cbz	x20, 1f\n"
     "	mov	w0, #0x84000000\n"	/* PSCI_VERSION */
     "	hvc	#0\n"
@@ -79,6 +85,7 @@ asm(".pushsection .rodata\n"
     "	b	4b\n"
     "5:	str	x21, [x19]\n"
     "	b	5b\n"
+    ".balign 8\n"
     "guest_code_end:\n"
     ".popsection\n");
 
@@ -136,10 +143,15 @@ static struct guest guest_create(const struct work *work)
 		.guest_phys_addr = GUEST_RAM,
 		.memory_size = GUEST_RAM_SIZE,
 	};
+	/* x19 to x25, see above; a new vCPU is little-endian */
+	const uint64_t values[] = {
+		htole64(GUEST_DEVICE), htole64(work->psci), 0, htole64(work->fp),
+		htole64(work->sysreg), htole64(work->wfi), htole64(work->spin),
+	};
 	struct kvm_vcpu_init init;
 	struct guest guest;
 	int kvm, vm, run_size;
-	void *memory;
+	char *memory;
 
 	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (kvm < 0)
@@ -153,7 +165,8 @@ static struct guest guest_create(const struct work *work)
 	if (memory == MAP_FAILED)
 		die("no memory for the guest");
 	memcpy(memory, guest_code, guest_code_end - guest_code);
-	__builtin___clear_cache(memory, (char *)memory + GUEST_RAM_SIZE);
+	memcpy(memory + (guest_code_end - guest_code), values, sizeof(values));
+	__builtin___clear_cache(memory, memory + GUEST_RAM_SIZE);
 	ram.userspace_addr = (uintptr_t)memory;
 	kvm_ioctl(vm, KVM_SET_USER_MEMORY_REGION, &ram, "the guest's memory");
 
@@ -169,13 +182,6 @@ static struct guest guest_create(const struct work *work)
 	init.features[0] |= 1U << KVM_ARM_VCPU_PSCI_0_2;
 	kvm_ioctl(guest.vcpu, KVM_ARM_VCPU_INIT, &init, "to set up the vCPU");
 	set_reg(guest.vcpu, CORE_REG(regs.pc), GUEST_RAM);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[19]), GUEST_DEVICE);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[20]), work->psci);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[21]), 0);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[22]), work->fp);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[23]), work->sysreg);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[24]), work->wfi);
-	set_reg(guest.vcpu, CORE_REG(regs.regs[25]), work->spin);
 	return guest;
 }
 

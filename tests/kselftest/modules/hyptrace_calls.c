@@ -193,6 +193,8 @@ static void know(struct calls_known *call, struct kvm *vm)
 	if (call->number < __KVM_HOST_SMCCC_FUNC___pkvm_prot_finalize) {
 		call->flags = CALLS_REFUSED;
 		call->random = ANY;
+		if (is_protected_kvm_enabled())
+			return;
 	}
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		if (strcmp(ways[i].name, call->name))
