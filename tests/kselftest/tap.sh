@@ -10,6 +10,8 @@ declared_skips=(
 	'# SKIP .*before Linux 7'
 	# EL2 of Android allocates memory in another way.
 	'# SKIP .*from a heap'
+	# ... and takes TLB invalidations of the host only before it protects itself.
+	'# SKIP .*refuses .*tlb_flush.* once pKVM is initialised'
 )
 # A kernel in user mode has no CPU hotplug: the machine runs these tests.
 ! grep -q hostfs /proc/filesystems || declared_skips+=('# SKIP .*no CPU can go offline')
