@@ -102,6 +102,12 @@ same()
 	}
 }
 
+# is_android: the kernel is one of Android's: it has the tracer of their EL2.
+is_android()
+{
+	[[ -d /sys/kernel/tracing/hypervisor || -d /sys/kernel/tracing/hyp ]]
+}
+
 # says TEXT: succeed if the text is in the output of "run", stderr included.
 says()
 {

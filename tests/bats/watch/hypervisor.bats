@@ -30,7 +30,7 @@ number()
 	trace_workload
 	reasons="hvc host_abort guest_exit"
 	# The EL2 of Android has all of the host's memory mapped from the beginning.
-	[[ ! -d /sys/kernel/tracing/hypervisor && ! -d /sys/kernel/tracing/hyp ]] || reasons="hvc guest_exit"
+	! is_android || reasons="hvc guest_exit"
 	for reason in $reasons; do
 		(($(number "hyp_enter: reason=$reason ") > 0)) || { echo "no $reason" && false; }
 	done

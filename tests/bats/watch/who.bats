@@ -271,7 +271,7 @@ touched()
 	jq -s -e 'all(.changes > 0 and .owner == (.implied // "host"))' "$BATS_TEST_TMPDIR/who.json" >/dev/null
 	jq -s -e 'any(.owner != "host")' "$BATS_TEST_TMPDIR/who.json" >/dev/null
 	take_end
-	# VMs that KVM does not know leak nothing, either
+	# VMs that KVM does not know leak nothing, either. Android's EL2 makes none of random arguments.
 	run -0 hyptrace who --leaks
-	says 'VMs were torn down, and all pages have come back'
+	is_android || says 'VMs were torn down, and all pages have come back'
 }
