@@ -20,9 +20,9 @@ static void put_text(struct seq_buf *buf, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"')
-			seq_buf_putc(buf, '\'');
+			seq_buf_printf(buf, "'");
 		else if (*text >= ' ' && *text != '\\')
-			seq_buf_putc(buf, *text);
+			seq_buf_printf(buf, "%c", *text);
 	}
 }
 
@@ -46,7 +46,7 @@ char *hyptrace_formats_print_fmt(const char *formats, size_t size)
 	if (!print_fmt)
 		return NULL;
 	seq_buf_init(&buf, print_fmt, PRINT_FMT_BYTES);
-	seq_buf_puts(&buf, HEAD);
+	seq_buf_printf(&buf, "%s", HEAD);
 	while (at < size) {
 		size_t length = strnlen(formats + at, size - at);
 		size_t before = buf.len;
@@ -54,7 +54,7 @@ char *hyptrace_formats_print_fmt(const char *formats, size_t size)
 		if (length && at + length < size) {
 			seq_buf_printf(&buf, ", { %zu, \"", at);
 			put_text(&buf, formats + at);
-			seq_buf_puts(&buf, "\" }");
+			seq_buf_printf(&buf, "\" }");
 			if (buf.len > room)
 				buf.len = before;
 			else
@@ -62,7 +62,7 @@ char *hyptrace_formats_print_fmt(const char *formats, size_t size)
 		}
 		at += length + 1;
 	}
-	seq_buf_puts(&buf, TAIL);
+	seq_buf_printf(&buf, "%s", TAIL);
 	print_fmt[buf.len] = '\0';
 	if (any)
 		return print_fmt;
