@@ -121,10 +121,13 @@ has_verbs()
 }
 
 @test "losses are counted" {
+	# With the default, Android's 6.18 warns, and loses the order of its ring: see hyptrace-tracefs(7).
+	! is_android || echo 64 >"$tracer/buffer_size_kb"
+	state >before
 	tf stream -q hyp_enter hyp_exit -- workload >lines 2>said
-	lost=$(sed -n 's/.*printed, .* discarded, \([0-9]*\) lost$/\1/p' said)
-	((lost > 0))
-	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n }') == "$lost" ]]
+	lost=$(sed -n 's/.*printed, .* discarded, \([0-9]*\) .*lost$/\1/p' said)
+	is_android || ((lost > 0))
+	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n + 0 }') == "$lost" ]]
 	state | cmp - before
 }
 

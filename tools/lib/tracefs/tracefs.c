@@ -20,9 +20,8 @@ static void close_source(void *arg)
 	unsigned int i;
 
 	hyptrace_tracefs_release(t);
-	/* what was not read would keep the kernel's buffer loaded */
 	if (t->holds_tracing && t->was_unloaded && !hyptrace_tracefs_is_on(t, NULL))
-		hyptrace_tracefs_write(t->dir, "trace", "0");
+		hyptrace_tracefs_drop(t);
 	for (i = 0; i < t->nr_events; i++) {
 		free(t->events[i].dir);
 		free(t->events[i].format);

@@ -143,6 +143,7 @@ void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3);
 int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err);
 bool hyptrace_tracefs_read(int dir, const char *file, char *to, size_t size);
 int hyptrace_tracefs_write(int dir, const char *file, const char *text);
+void hyptrace_tracefs_drop(const struct tracefs *t);
 bool hyptrace_tracefs_is_on(const struct tracefs *t, const struct tracefs_event *event);
 int hyptrace_tracefs_enable(const struct tracefs *t, const struct tracefs_event *event, bool on);
 int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,

@@ -52,6 +52,17 @@ int hyptrace_tracefs_write(int dir, const char *file, const char *text)
 	return ret;
 }
 
+/* Drop what was not read: it keeps the kernel's buffer loaded. Android unloads when a pipe is closed. */
+void hyptrace_tracefs_drop(const struct tracefs *t)
+{
+	int pipe;
+
+	hyptrace_tracefs_write(t->dir, "trace", "0");
+	pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_CLOEXEC);
+	if (pipe >= 0)
+		close(pipe);
+}
+
 bool hyptrace_tracefs_is_on(const struct tracefs *t, const struct tracefs_event *event)
 {
 	char path[PATH_MAX], value[8] = "";
@@ -96,9 +107,8 @@ static __attribute__((noreturn)) void guard(const struct tracefs *t, int from)
 	is_asked = read(from, &byte, 1) == 1;
 	restore(t);
 	if (!is_asked && t->holds_tracing && t->was_unloaded) {
-		/* what nobody reads any more would keep the kernel's buffer loaded */
 		usleep(READERS_END_USEC);
-		hyptrace_tracefs_write(t->dir, "trace", "0");
+		hyptrace_tracefs_drop(t);
 	}
 	_exit(0);
 }
