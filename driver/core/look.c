@@ -88,7 +88,8 @@ static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begi
  *
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
  * read them, so this counts the unread ones, and only when somebody asks. It finds too few events
- * read if the writer records some meanwhile. The next call makes up for that.
+ * read if the writer records some meanwhile. The next call makes up for that. It never finds too
+ * many, except one that the writer counts before its commit can be seen.
  */
 void hyptrace_reader_count(struct hyptrace_reader *reader)
 {

@@ -24,7 +24,7 @@ static void mapping_open(struct vm_area_struct *vma)
 
 	atomic_inc(&file->mappings);
 	guard(mutex)(&reader->map_lock);
-	reader->mappings++;
+	WRITE_ONCE(reader->mappings, reader->mappings + 1);
 }
 
 static void mapping_close(struct vm_area_struct *vma)
@@ -34,7 +34,7 @@ static void mapping_close(struct vm_area_struct *vma)
 
 	atomic_dec(&file->mappings);
 	guard(mutex)(&reader->map_lock);
-	reader->mappings--;
+	WRITE_ONCE(reader->mappings, reader->mappings - 1);
 }
 
 static const struct vm_operations_struct mapping_ops = {
@@ -80,7 +80,7 @@ static int map_ring(struct hyptrace_reader *reader, struct vm_area_struct *vma)
 		     VM_MAYWRITE | VM_MAYEXEC);
 	err = insert_pages(reader, vma);
 	if (!err)
-		reader->mappings++;
+		WRITE_ONCE(reader->mappings, reader->mappings + 1);
 	return err;
 }
 

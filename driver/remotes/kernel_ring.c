@@ -89,14 +89,23 @@ static void publish(struct kernel_ring *ring, unsigned int cpu)
 {
 	struct hyptrace_meta *meta = page_address(ring->pages->meta);
 	struct place place;
+	u64 overrun, written;
 	u32 nr_complete;
 
+	overrun = READ_ONCE(ring->el2->overrun);
+	written = READ_ONCE(ring->el2->entries);
+	/*
+	 * (KC) Order the counters before the places and commits: of the sub-buffers from the head
+	 * to the tail, hyptrace_reader_count() finds all events that @written has. EL2 does not
+	 * order an event before the counters, so one may be missing.
+	 */
+	smp_rmb();
 	place = place_of(ring);
 	nr_complete = is_tail_in_reader_page(&place) ? 0 :
 		      min_t(u64, place.tail - place.head, ring->nr_slots - 1);
 
-	WRITE_ONCE(meta->overrun, READ_ONCE(ring->el2->overrun));
-	WRITE_ONCE(meta->written, READ_ONCE(ring->el2->entries));
+	WRITE_ONCE(meta->overrun, overrun);
+	WRITE_ONCE(meta->written, written);
 	WRITE_ONCE(meta->nr_entered, place.tail);
 	WRITE_ONCE(meta->nr_overwritten, place.head - ring->swaps);
 	WRITE_ONCE(meta->reader_id, ring->reader);
@@ -132,7 +141,9 @@ int kernel_ring_get_unread(unsigned int cpu, u64 number, void *priv)
 	const struct kernel_ring *ring = &kernel_rings[cpu];
 	const struct place place = place_of(ring);
 
-	if (number < place.head || number > place.tail)
+	/* After EL2 has lost the order of the ring, it counts the tail on, but not the head. */
+	if (ring->is_dead || number < place.head || number > place.tail ||
+	    place.tail - number >= ring->nr_slots)
 		return -ENOENT;
 
 	return ring->order[(ring->first + number) % ring->nr_slots];

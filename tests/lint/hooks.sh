@@ -80,8 +80,27 @@ check_hooks_and_changes()
 	[[ $(git -C "$tree" diff -U0 | grep '^[-+][^-+]') == '+/* mine */' ]] ||
 		{ echo "undo has not kept the user's change:" && git -C "$tree" diff && return 1; }
 
-	# A file of the kernel's own where the header would be: nothing is changed.
+	# git has put the files without hooks back, one with a change of another version.
+	patch_tree 0 "$tree" || return
 	git -C "$tree" checkout -q .
+	sed -i 's/enter_vmid_context(mmu, &cxt, false);/& \/\/ newer/' "$tree/$file"
+	cp "$tree/$file" "$work/edited.c"
+	patch_tree 0 "$tree" || return
+	git -C "$tree" checkout -q .
+	cp "$work/edited.c" "$tree/$file"
+	patch_tree 0 "$tree" --undo || return
+	cmp "$tree/$file" "$work/edited.c" || return
+	git -C "$tree" checkout -q .
+	is_clean "$tree" || return
+
+	# A link of somebody else: nothing is changed.
+	ln -s /nowhere "$tree/drivers/hyptrace"
+	patch_tree 2 "$tree" || return
+	[[ $(readlink "$tree/drivers/hyptrace") == /nowhere ]] || return
+	rm "$tree/drivers/hyptrace"
+	is_clean "$tree" || return
+
+	# A file of the kernel's own where the header would be: nothing is changed.
 	mkdir -p "$tree/${header%/*}"
 	echo theirs >"$tree/$header"
 	for option in '' --check; do

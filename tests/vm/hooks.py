@@ -233,7 +233,8 @@ def hook_file(root, path, hooks, patches):
     if text is None:
         return None, None
     if "hyptrace" in text:
-        raise Refused(f"{path} has the word hyptrace already: was a series patch applied by hand? Take it out first")
+        raise Refused(f"{path} has the word hyptrace already: were hooks added by hand? Take them out first, "
+                      f"for example by git checkout -- {path}")
     if "\r" in text:
         raise Refused(f"{path} has carriage returns: check the tree out with the line ends of Linux")
     for hook in hooks:
@@ -321,7 +322,10 @@ def say_places(hooks):
             print(f"{hook.name}: {path}:{line}" + (f" in {function}" if function else ""))
     missing = missing_hooks(hooks)
     for hook in missing:
-        what = {"required": "is required", "-": "is not needed", "guest_memory":
+        if hook.need == "-":
+            print(f"{hook.name}: not in this tree, and not needed")
+            continue
+        what = {"required": "is required", "guest_memory":
                 "is missing: memory of guests is not followed"}.get(hook.need, f"is missing: no event {hook.need}")
         print(f"{hook.name}: NOT FOUND in {', '.join(hook.files)}: {hook.looks_for}. It {what}", file=sys.stderr)
     return [hook for hook in missing if hook.need == "required"]
@@ -340,6 +344,9 @@ def original_text(root, path, known):
     now = read_file(root, path)
     if now in (original, before, hooked):
         return original
+    # Another version, as git checks it out
+    if now is not None and "hyptrace" not in now:
+        return now
     if None in (now, original, hooked):
         raise Refused(f"{path} was changed, removed or added since the hooks were added: undo that first")
     with tempfile.TemporaryDirectory() as work:
@@ -372,11 +379,15 @@ def read_state(root):
     return {path: original_text(root, path, known) for path, known in state.items()}
 
 
+def is_ours(link):
+    return os.path.realpath(link) == os.path.realpath(REPO)
+
+
 def patch_tree(root, only_check):
     originals = read_state(root)
     link = os.path.join(root, LINK)
-    if os.path.lexists(link) and not os.path.islink(link):
-        raise Refused(f"{link} is there already and is no link: nothing was changed")
+    if os.path.lexists(link) and not (os.path.islink(link) and (originals is not None or is_ours(link))):
+        raise Refused(f"{link} is there already, and patch-tree has not made it: nothing was changed")
     if os.path.exists(os.path.join(root, HEADER)) and originals is None:
         raise Refused(f"{root} has a file {HEADER} already: nothing was changed")
     wanted = dict(originals or {})

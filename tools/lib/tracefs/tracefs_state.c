@@ -52,7 +52,10 @@ int hyptrace_tracefs_write(int dir, const char *file, const char *text)
 	return ret;
 }
 
-/* Drop what was not read: it keeps the kernel's buffer loaded. Android unloads when a pipe is closed. */
+/*
+ * Drop what was not read: it keeps the kernel's buffer loaded. Android unloads when a pipe is
+ * closed.
+ */
 void hyptrace_tracefs_drop(const struct tracefs *t)
 {
 	int pipe;

@@ -78,9 +78,17 @@ static int check_word(const struct strace_choice *choice, const char *word)
 	enum hyptrace_kind kind;
 	unsigned int i;
 
-	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++)
-		if (hyptrace_model_of_kind(choice->model, kind))
-			found |= try_name(word, hyptrace_kind_event(kind), &near);
+	for (kind = STRACE_FIRST; kind <= STRACE_LAST; kind++) {
+		const struct hyptrace_meaning *meaning;
+
+		meaning = hyptrace_model_of_kind(choice->model, kind);
+		if (!meaning)
+			continue;
+		if (meaning->event->missing && !strcmp(word, meaning->event->name))
+			return cmd_fail("cannot trace \"%s\": it is not in this kernel",
+					word);
+		found |= try_name(word, hyptrace_kind_event(kind), &near);
+	}
 	for (i = 0; i < choice->nr_known; i++)
 		found |= try_name(word, choice->known[i].name, &near);
 	if (found)
