@@ -61,7 +61,7 @@ modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 patch-tree:
-	tests/vm/patch-tree.sh $(if $(CHECK),--check) $(if $(UNDO),--undo) "$(KSRC)"
+	tests/vm/patch-tree.sh $(if $(filter-out 0 n no,$(CHECK)),--check) $(if $(filter-out 0 n no,$(UNDO)),--undo) "$(KSRC)"
 
 unit:
 	tests/unit/run.sh

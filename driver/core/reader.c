@@ -538,8 +538,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
  * hyptrace_reader_counts - get the counters and the state of a CPU's ring
  * @reader:	the reader of the CPU
  * @counts:	out: all 0 while unloaded. Exact while the writer is idle. Otherwise each
- *		counter is exact for some moment during the call, but @read may lack
- *		events if the writer does not count those of a sub-buffer.
+ *		counter is exact for some moment during the call; for @read see look.c.
  *
  * Return: 0, or -ENODEV while unloaded.
  */

@@ -79,7 +79,7 @@ def hooks_of(version):
             text = engine.read_file(root, path)
             first, rest = text.split("\n", 1)
             # Some files are the same in both versions, and some have no hooks in one.
-            hooked = f"{first}\nhook {version if number % 2 else 0}\n{rest}"
+            hooked = f"{first}\nhyptrace {version if number % 2 else 0}\n{rest}"
             if number != version:
                 changed[path] = (text, hooked)
         changed[engine.HEADER] = (None, f"header {version}\n")

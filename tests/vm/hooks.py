@@ -233,8 +233,8 @@ def hook_file(root, path, hooks, patches):
     if text is None:
         return None, None
     if "hyptrace" in text:
-        raise Refused(f"{path} has the word hyptrace already: were hooks added by hand? Take them out first, "
-                      f"for example by git checkout -- {path}")
+        raise Refused(f"{path} has the word hyptrace already: but patch-tree has no {STATE} of it: take the "
+                      f"hooks out first, for example by git checkout -- {path}")
     if "\r" in text:
         raise Refused(f"{path} has carriage returns: check the tree out with the line ends of Linux")
     for hook in hooks:
@@ -389,7 +389,8 @@ def patch_tree(root, only_check):
     if os.path.lexists(link) and not (os.path.islink(link) and (originals is not None or is_ours(link))):
         raise Refused(f"{link} is there already, and patch-tree has not made it: nothing was changed")
     if os.path.exists(os.path.join(root, HEADER)) and originals is None:
-        raise Refused(f"{root} has a file {HEADER} already: nothing was changed")
+        raise Refused(f"{root} has a file {HEADER} already: nothing was changed. If patch-tree has made it, but {STATE} "
+                      "was lost, remove both it and the hooks, for example by git")
     wanted = dict(originals or {})
     with tempfile.TemporaryDirectory() as work:
         for path in files_to_read():
@@ -400,6 +401,7 @@ def patch_tree(root, only_check):
     if say_places(hooks):
         raise Refused(f"required hooks have no place in {root}, see above: nothing was changed")
     if only_check:
+        print(f"All required hooks have a place in {root}; nothing was changed")
         return
     state = {path: (text, read_file(root, path), text) for path, text in wanted.items()}
     state |= {path: (before, read_file(root, path), after) for path, (before, after) in changed.items()}
@@ -417,7 +419,7 @@ def patch_tree(root, only_check):
 def undo_tree(root):
     originals = read_state(root)
     if originals is None:
-        raise Refused(f"{root} has no hooks that patch-tree has added")
+        raise Refused(f"{root} has no hooks that patch-tree has added, or their record {STATE} was lost")
     for path, text in sorted(originals.items()):
         if text != read_file(root, path):
             write_file(root, path, text)
@@ -471,7 +473,7 @@ def main(arguments):
         print(f"hooks.py: {reason}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("hooks.py: interrupted: \"patch\" or \"undo\" continues", file=sys.stderr)
+        print("hooks.py: interrupted: run it again, to add the hooks or to undo", file=sys.stderr)
         return 130
     except OSError as error:
         if isinstance(error, FileNotFoundError) and error.filename == "spatch":

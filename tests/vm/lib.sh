@@ -42,7 +42,7 @@ hash_of()
 set_kernel()
 {
 	if [[ -z $1 && -n ${KSRC:-} ]]; then
-		[[ -f $KSRC/Kconfig ]] || die "KSRC=$KSRC is not a kernel tree"
+		[[ -f $KSRC/Kconfig ]] || die "KSRC=$KSRC is not a kernel tree: it has no file Kconfig"
 		ksrc=$(cd "$KSRC" && pwd -P)
 		series=$(awk '$1 == "VERSION" { v = $3 } $1 == "PATCHLEVEL" { print v "." $3; exit }' "$ksrc/Makefile")
 		kernel=tree-$(hash_of "$ksrc")

@@ -11,7 +11,10 @@
 verb="patch"
 while [[ ${1:-} == --* ]]; do
 	case $1 in
-	--check | --undo) verb=${1#--} ;;
+	--check | --undo)
+		[[ $verb == patch ]] || { echo "${0##*/}: --check and --undo exclude each other" >&2 && exit 1; }
+		verb=${1#--}
+		;;
 	*) echo "${0##*/}: unknown option $1: --check or --undo" >&2 && exit 1 ;;
 	esac
 	shift
