@@ -285,7 +285,7 @@ static long make(void __user *argument)
 
 static long tell(struct file *file, int vm_fd, void __user *argument)
 {
-	struct calls_info *info __free(kvfree) = kvzalloc(sizeof(*info), GFP_KERNEL);
+	struct calls_info *info __free(kfree) = kzalloc(sizeof(*info), GFP_KERNEL);
 	struct kvm *vm = NULL;
 	unsigned int i;
 
