@@ -154,8 +154,10 @@ last_line()
 
 	# what chooses events by itself leaves it out
 	run -0 ht -r test strace -c -- true
-	run -0 ht -r test strace -e guest_exit,host_ffa_call -- true
-	run -2 ht -r test strace -e host_ffa_call -- true
+	run -0 ht -r test strace -e '!host_ffa_call' -- true
+	run -2 ht -r test strace -e guest_exit,host_ffa_call -- true
+	says '"host_ffa_call": it is not in this kernel'
+	run -2 ht -r test strace -e 'host_ffa*' -- true
 	says "host_ffa_call is not in this kernel"
 	run -0 ht -r test catch selftest -- true
 	run -0 ht -r test stream -e 'hyp_*' -- true

@@ -16,6 +16,13 @@
 #define EVENT_MAX_FIELDS	12
 #define EVENT_MAX_PAYLOAD	80
 
+/* Has an EXPECT of this test failed? */
+#ifdef HARNESS_HAS_PASSED
+#define has_failed(metadata)	(!(metadata)->passed)
+#else
+#define has_failed(metadata)	((metadata)->exit_code)
+#endif
+
 /* An event of a remote, and where its fields are */
 struct event_type {
 	const char	*name;

@@ -125,7 +125,7 @@ static void check_pages(struct __test_metadata *_metadata, struct _test_data_rin
 		if (op == self->owners.values.donate)
 			check_donated(_metadata, event);
 		pages -= event_field(event, "nr");
-		ASSERT_EQ(0, _metadata->exit_code) TH_LOG("event %zd", check->at - 1);
+		ASSERT_FALSE(has_failed(_metadata)) TH_LOG("event %zd", check->at - 1);
 	}
 	ASSERT_EQ(0, pages);
 }
@@ -284,7 +284,7 @@ TEST_F(ring_pages, counters)
 			EXPECT_EQ(shared ? pfn - 1 : pfn + 1, (uint64_t)event_field(event, "pfn"));
 		pfn = event_field(event, "pfn");
 		check_transition(_metadata, event, op, from, to, pfn, 0);
-		ASSERT_EQ(0, _metadata->exit_code) TH_LOG("event %u", i);
+		ASSERT_FALSE(has_failed(_metadata)) TH_LOG("event %u", i);
 	}
 	EXPECT_EQ(NULL, next_transition(self, check.nr, &check.at));
 }

@@ -71,7 +71,7 @@ static bool try_name(const char *word, const char *name, const char **near)
 }
 
 /* A word must name a call, or be a number, which a call without a name has in place of it. */
-static int check_word(const struct strace_choice *choice, const char *word)
+static int check_word(const struct strace_choice *choice, const char *word, bool is_negated)
 {
 	bool found = !strncmp(word, "0x", 2) && word[2];
 	const char *near = NULL;
@@ -84,7 +84,8 @@ static int check_word(const struct strace_choice *choice, const char *word)
 		meaning = hyptrace_model_of_kind(choice->model, kind);
 		if (!meaning)
 			continue;
-		if (meaning->event->missing && !strcmp(word, meaning->event->name))
+		if (meaning->event->missing && !is_negated &&
+		    !strcmp(word, meaning->event->name))
 			return cmd_fail("cannot trace \"%s\": it is not in this kernel",
 					word);
 		found |= try_name(word, hyptrace_kind_event(kind), &near);
@@ -122,7 +123,7 @@ int strace_choice_begin(struct strace_choice *choice, const struct hyptrace_mode
 		add_symbols(choice, kind, HYPTRACE_ROLE_CODE);
 	}
 	for (i = 0; i < choice->nr && !code; i++)
-		code = check_word(choice, choice->words[i].text);
+		code = check_word(choice, choice->words[i].text, choice->words[i].is_negated);
 	return code;
 }
 
