@@ -124,7 +124,14 @@ has_verbs()
 	# With the default, Android's 6.18 warns, and loses the order of its ring: see hyptrace-tracefs(7).
 	! is_android || echo 64 >"$tracer/buffer_size_kb"
 	state >before
-	tf stream -q hyp_enter hyp_exit -- workload >lines 2>said
+	# Nobody reads while the guest runs.
+	setsid hyptrace -r "$source" stream -q hyp_enter hyp_exit >lines 2>said &
+	until [[ $(cat "$tracer/tracing_on") == 1 ]]; do sleep 0.1; done
+	kill -STOP -- "-$!"
+	workload
+	kill -CONT -- "-$!"
+	kill -INT $!
+	wait $!
 	lost=$(sed -n 's/.*printed, .* discarded, \([0-9]*\) .*lost$/\1/p' said)
 	is_android || ((lost > 0))
 	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n + 0 }') == "$lost" ]]
