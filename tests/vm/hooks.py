@@ -233,7 +233,7 @@ def hook_file(root, path, hooks, patches):
     if text is None:
         return None, None
     if "hyptrace" in text:
-        raise Refused(f"{path} has the word hyptrace already: but patch-tree has no {STATE} of it: take the "
+        raise Refused(f"{path} has the word hyptrace already, but patch-tree has no {STATE} of it: take the "
                       f"hooks out first, for example by git checkout -- {path}")
     if "\r" in text:
         raise Refused(f"{path} has carriage returns: check the tree out with the line ends of Linux")
