@@ -133,7 +133,9 @@ has_verbs()
 	kill -INT $!
 	wait $!
 	lost=$(sed -n 's/.*printed, .* discarded, \([0-9]*\) .*lost$/\1/p' said)
-	is_android || ((lost > 0))
+	# A page that its events fill has no room for their number: see hyptrace-tracefs(7).
+	is_android || ((lost > 0)) || grep -q ' 0 or more lost$' said
+	[[ $(grep -c LOST lines) -gt 0 || $(cat said) == *" 0 lost" ]]
 	[[ $(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' lines | awk '{ n += $1 } END { print n + 0 }') == "$lost" ]]
 	state | cmp - before
 }
