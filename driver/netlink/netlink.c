@@ -191,6 +191,36 @@ static const struct genl_multicast_group groups[] = {
 	},
 };
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+static struct genl_split_ops all_ops[2 * (HYPTRACE_CMD_MAX + 1)];
+
+static int refuse_do(struct sk_buff *skb, struct genl_info *info)
+{
+	return -EOPNOTSUPP;
+}
+
+/*
+ * Generic netlink of 6.6 takes a command that is only dumped for the dump of the command before it,
+ * and refuses the family: each of them gets what answers a request as if it were missing.
+ */
+static void complete_ops(struct genl_family *family)
+{
+	const struct genl_split_ops *op = family->split_ops, *end = op + family->n_split_ops;
+	struct genl_split_ops *to = all_ops;
+
+	for (; op < end; op++) {
+		if (op->flags & GENL_CMD_CAP_DUMP && (to == all_ops || to[-1].cmd != op->cmd))
+			*to++ = (struct genl_split_ops){ .cmd = op->cmd, .doit = refuse_do,
+				.flags = (op->flags & ~GENL_CMD_CAP_DUMP) | GENL_CMD_CAP_DO };
+		*to++ = *op;
+	}
+	family->split_ops = all_ops;
+	family->n_split_ops = to - all_ops;
+}
+#else
+static void complete_ops(struct genl_family *family) { }
+#endif
+
 /**
  * hyptrace_netlink_register - register the netlink family
  *
@@ -208,6 +238,7 @@ int __init hyptrace_netlink_register(void)
 	err = hyptrace_nl_init_sockets();
 	if (err)
 		return err;
+	complete_ops(&hyptrace_nl_family);
 	err = genl_register_family(&hyptrace_nl_family);
 	if (err)
 		hyptrace_nl_exit_sockets();
