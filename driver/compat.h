@@ -48,4 +48,18 @@ genlmsg_multicast_netns_filtered(const struct genl_family *family, struct net *n
 #define HYPTRACE_HAS_SOCK_PRIVS
 #endif
 
+/**
+ * hyptrace_dump_result - what a dump returns to netlink
+ * @skb:	the message
+ * @err:	0, -EMSGSIZE if something had no room in the message, or another error
+ *
+ * Only since 6.9 netlink itself sees that a message is not empty.
+ *
+ * Return: the length of a message that is full, else @err.
+ */
+static inline int hyptrace_dump_result(const struct sk_buff *skb, int err)
+{
+	return err == -EMSGSIZE && skb->len ? skb->len : err;
+}
+
 #endif /* __HYPTRACE_COMPAT_H */

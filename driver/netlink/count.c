@@ -5,6 +5,7 @@
 #include <linux/cpumask.h>
 #include <net/genetlink.h>
 
+#include "../compat.h"
 #include "netlink.h"
 
 int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -215,5 +216,5 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb,
 
 int hyptrace_nl_count_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return with_remote(cb, skb, dump_counters);
+	return hyptrace_dump_result(skb, with_remote(cb, skb, dump_counters));
 }

@@ -7,6 +7,7 @@
 #include <linux/sizes.h>
 #include <net/genetlink.h>
 
+#include "../compat.h"
 #include "netlink.h"
 
 /* Enough for an event whose fields have many symbols */
@@ -181,7 +182,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 				hyptrace_triggers_look(remote);
 			err = dump_items(skb, cb, remote, nr(remote), fill);
 			if (err)
-				return err;
+				return hyptrace_dump_result(skb, err);
 		}
 		at->serial = remote->serial + 1;
 		at->index = 0;

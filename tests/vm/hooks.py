@@ -55,7 +55,7 @@ class Hook:
     def __init__(self, name, files, need, condition, looks_for):
         self.name, self.files, self.need = name, files, need
         self.condition, self.looks_for = condition, looks_for
-        self.ops, self.places, self.needed = [], [], False
+        self.ops, self.places, self.needed, self.because = [], [], False, ""
 
 
 def full_path(name):
@@ -132,6 +132,8 @@ def write_file(root, path, text):
         if os.path.exists(path):
             shutil.copymode(path, new)
         os.replace(new, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
     finally:
         if os.path.lexists(new):
             os.unlink(new)
@@ -241,6 +243,7 @@ def hook_file(root, path, hooks, patches):
         found = hook.condition and hook.condition[1].search(text)
         if not hook.condition or bool(found) == hook.condition[0]:
             hook.needed = True
+            hook.because = f' ("{found.group(0).partition(chr(10))[0].strip()}")' if found else ""
     for patch in patches.get(path, []):
         text = run_spatch(patch, text, os.path.splitext(path)[1])
     lines = [(MARK.sub("", line), (MARK.findall(line) or [""])[0]) for line in text.removesuffix("\n").split("\n")]
@@ -326,8 +329,9 @@ def say_places(hooks):
             print(f"{hook.name}: not in this tree, and not needed")
             continue
         what = {"required": "is required", "guest_memory":
-                "is missing: memory of guests is not followed"}.get(hook.need, f"is missing: no event {hook.need}")
-        print(f"{hook.name}: NOT FOUND in {', '.join(hook.files)}: {hook.looks_for}. It {what}", file=sys.stderr)
+                "is missing: memory of guests is not followed"}.get(hook.need, f"is missing: this kernel has no event {hook.need}")
+        print(f"{hook.name}: NOT FOUND in {', '.join(hook.files)}: {hook.looks_for}{hook.because}. It {what}",
+              file=sys.stderr)
     return [hook for hook in missing if hook.need == "required"]
 
 
@@ -412,7 +416,8 @@ def patch_tree(root, only_check):
     if os.path.lexists(link):
         os.unlink(link)
     os.symlink(REPO, link)
-    print(f"{root} has {'the' if originals is None else 'new'} hooks, and {LINK}. "
+    is_new = originals is not None and any(now != after for _, now, after in state.values())
+    print(f"{root} has {'new' if is_new else 'the'} hooks, and {LINK}. "
           "Configure it with CONFIG_HYPTRACE=m and CONFIG_HYPTRACE_PKVM=m")
 
 
@@ -478,7 +483,8 @@ def main(arguments):
     except OSError as error:
         if isinstance(error, FileNotFoundError) and error.filename == "spatch":
             error = "the program spatch is missing: install the package coccinelle"
-        print(f"hooks.py: {error}", file=sys.stderr)
+        named = isinstance(error, OSError) and error.filename
+        print(f"hooks.py: {error.filename}: {error.strerror}" if named else f"hooks.py: {error}", file=sys.stderr)
         return 1
     return 0
 

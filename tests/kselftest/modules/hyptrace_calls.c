@@ -56,6 +56,8 @@ static unsigned int area_order, nr_shared;
 #define IN_AREA		(0xa5ULL << 56)
 /* Stage 2 of the VM: newer kernels map at EL2 what EL2 has pinned, and not all that is shared. */
 #define STAGE2		(0xa6ULL << 56)
+/* A page of the host that is not shared */
+#define HOSTS_PAGE	(0xa7ULL << 56)
 
 #define CALL(name_, flags_, random_, ...) \
 	{ .name = #name_, .flags = flags_, .random = random_, .x = { 0, __VA_ARGS__ } }
@@ -65,12 +67,12 @@ static unsigned int area_order, nr_shared;
  * may have any value. Pointers may not: EL2 takes them as they are, at least on 6.12. A range
  * of pages to invalidate must be short. __kvm_timer_set_cntvoff() gets the offset that this
  * CPU has: the host's clock uses it. A random handle could be that of the VM. EL2 refuses
- * those before __pkvm_prot_finalize().
+ * those before __pkvm_prot_finalize(). To unshare what is no memory makes 6.6 of Android panic.
  */
 static const struct calls_known ways[] = {
 	CALL(__pkvm_prot_finalize, 0, ANY),
 	CALL(__pkvm_host_share_hyp, 0, ANY, 1ULL << 51),
-	CALL(__pkvm_host_unshare_hyp, 0, ANY, 1ULL << 51),
+	CALL(__pkvm_host_unshare_hyp, 0, X2 | X3 | X4, HOSTS_PAGE),
 	CALL(__kvm_adjust_pc, 0, X2 | X3 | X4, AREA(vcpu)),
 	CALL(__kvm_vcpu_run, 0, X2 | X3 | X4, AREA(vcpu)),
 	CALL(__kvm_flush_vm_context, 0, ANY),
@@ -179,6 +181,8 @@ static u64 address_of(u64 value, struct kvm *vm)
 {
 	if (value == STAGE2)
 		return vm ? (u64)&vm->arch.mmu : NONE;
+	if (value == HOSTS_PAGE)
+		return page_to_pfn(fresh_pages);
 	if (value >> 56 == IN_AREA >> 56)
 		return (u64)area + value - IN_AREA;
 
