@@ -6,13 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "tracefs.h"
 
 #define NAME_ID_MAX	UINT16_MAX
 #define NAMES_RULE	"not a number and the name of a hypercall"
 #define PREFIX		"tracefs_"
+#define NOT_MOUNTED	" (tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing)"
 
 static void close_source(void *arg)
 {
@@ -43,6 +47,13 @@ static const struct hyptrace_backend backend = {
 	.close = close_source,
 };
 
+static bool is_mounted(void)
+{
+	struct statfs fs;
+
+	return !statfs("/sys/kernel/tracing", &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
 /* Find the folder of a tracer. */
 static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *err)
 {
@@ -61,8 +72,9 @@ static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *
 			break;
 	}
 	if (t->dir < 0)
-		return hyptrace_error_set(err, errnum, "cannot open %s%s: %s",
-					  *path == '/' ? "" : mounts[0], path, strerror(errnum));
+		return hyptrace_error_set(err, errnum, "cannot open %s%s: %s%s",
+					  *path == '/' ? "" : mounts[0], path, strerror(errnum),
+					  *path == '/' || is_mounted() ? "" : NOT_MOUNTED);
 	if (!faccessat(t->dir, "tracing_on", W_OK, 0) && !faccessat(t->dir, "per_cpu", R_OK, 0))
 		return 0;
 	errnum = errno;
