@@ -7,11 +7,11 @@
 #ifndef __HYPTRACE_HOOKS_H
 #define __HYPTRACE_HOOKS_H
 
-#if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
-
 #ifdef __KVM_NVHE_HYPERVISOR__
 #include <nvhe/trap_handler.h>
 #endif
+
+#if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
 #include "printk.h"
 #include "ring.h"
