@@ -30,6 +30,22 @@ static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	return res.a0 == SMCCC_RET_SUCCESS ? res.a1 : -ENODEV;
 }
 
+#ifdef HYPTRACE_HOOK_hold
+static const bool has_hold = true;
+#else
+/* KVM of this tree cannot be held, and never removes a protected EL2: see el2_why_not(). */
+static const bool has_hold;
+
+int kvm_hold_virtualization(void)
+{
+	return 0;
+}
+
+void kvm_release_virtualization(void)
+{
+}
+#endif
+
 /* The page stays mapped for good: without protection EL2 can access all memory anyway. */
 static int el2_map(struct page *page)
 {
@@ -46,6 +62,8 @@ static const char *el2_why_not(void)
 		return "the kernel itself is at EL2 (VHE): boot with kvm-arm.mode=protected";
 	if (!is_kvm_arm_initialised())
 		return "KVM is not initialised";
+	if (!has_hold && !is_protected_kvm_enabled())
+		return "KVM of this kernel removes an unprotected EL2 with the last VM: boot with kvm-arm.mode=protected";
 	if (hyptrace_has_counter_erratum(false))
 		return "the physical counter needs a workaround that EL2 does not have";
 
@@ -84,18 +102,6 @@ static const char *el2_formats(size_t *size)
 
 	return formats;
 }
-
-#ifndef HYPTRACE_HOOK_hold
-/* KVM of this tree never removes the hypervisor. */
-int kvm_hold_virtualization(void)
-{
-	return 0;
-}
-
-void kvm_release_virtualization(void)
-{
-}
-#endif
 
 const struct hyptrace_el2 hyptrace_el2 = {
 	.call		= el2_call,
