@@ -31,9 +31,9 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define pages_touched	Reserved2
 #endif
 
-/* Generic netlink of 6.6 has no filter, no such flag, no bind(), and keeps no data by socket. */
+/* Generic netlink of 6.6 has no filter, another flag, no bind(), and keeps no data by socket. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
-#define GENL_MCAST_CAP_SYS_ADMIN	0
+#define HYPTRACE_MCAST_CAP_SYS_ADMIN	.cap_sys_admin = 1
 
 static inline int
 genlmsg_multicast_netns_filtered(const struct genl_family *family, struct net *net,
@@ -41,10 +41,12 @@ genlmsg_multicast_netns_filtered(const struct genl_family *family, struct net *n
 				 int (*filter)(struct sock *sk, struct sk_buff *skb, void *data),
 				 void *data)
 {
-	return netlink_broadcast_filtered(net->genl_sock, skb, portid,
-					  family->mcgrp_offset + group, flags, filter, data);
+	group += family->mcgrp_offset;
+	NETLINK_CB(skb).dst_group = group;
+	return netlink_broadcast_filtered(net->genl_sock, skb, portid, group, flags, filter, data);
 }
 #else
+#define HYPTRACE_MCAST_CAP_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
 #define HYPTRACE_HAS_SOCK_PRIVS
 #endif
 

@@ -187,7 +187,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
 		.name	= HYPTRACE_MCGRP_NOTIFY,
-		.flags	= GENL_MCAST_CAP_SYS_ADMIN,
+		HYPTRACE_MCAST_CAP_SYS_ADMIN,
 	},
 };
 

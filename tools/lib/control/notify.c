@@ -4,9 +4,11 @@
  * libnl reports lost notifications (ENOBUFS) as "out of memory".
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <linux/netlink.h>
@@ -24,6 +26,18 @@ struct hyptrace_listener {
 	int	fd;
 	char	buf[MESSAGE_BUFFER] __attribute__((aligned(8)));
 };
+
+/* Before Linux 6.9 the driver looks for listeners only when a request comes. */
+static void make_request(struct hyptrace *h)
+{
+	struct hyptrace_remote **remotes;
+	struct utsname name;
+	unsigned int major, minor, nr;
+
+	if (!uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	    (major < 6 || (major == 6 && minor < 9)) && !hyptrace_get_remotes(h, &remotes, &nr, NULL))
+		hyptrace_free_remotes(remotes);
+}
 
 /**
  * hyptrace_listener_open - subscribe to the notifications
@@ -54,9 +68,12 @@ struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hypt
 	if (listener->fd < 0)
 		goto fail;
 	setsockopt(listener->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	/* it then forgets the losses so far */
+	make_request(h);
 	if (bind(listener->fd, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    setsockopt(listener->fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)))
 		goto fail;
+	make_request(h);
 	return listener;
 
 fail:
