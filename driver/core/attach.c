@@ -152,8 +152,8 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
  * @held:	what it holds from now on
  *
  * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
- * -ENOENT if it lacks one of the events, or the error of a callback. After an error, nothing
- * has changed.
+ * -ENOENT if it lacks one of the events, -EOPNOTSUPP if its writer cannot record one of them,
+ * or the error of a callback. After an error, nothing has changed.
  */
 int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held)

@@ -5,6 +5,7 @@
 #ifndef __HYPTRACE_INTERNAL_H
 #define __HYPTRACE_INTERNAL_H
 
+#include <linux/minmax.h>
 #include <linux/sizes.h>
 
 #include "core.h"
@@ -14,6 +15,13 @@
 /* The settings of a new remote. */
 #define HYPTRACE_DEFAULT_SIZE		SZ_1M
 #define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
+
+static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc *desc)
+{
+	const u64 max = (u64)(desc->max_pages - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT;
+
+	return desc->max_pages ? min_t(u64, max, HYPTRACE_DEFAULT_SIZE) : HYPTRACE_DEFAULT_SIZE;
+}
 
 /* The smallest ring, without the reader page. */
 #define HYPTRACE_MIN_SUBBUFS		2

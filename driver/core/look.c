@@ -89,13 +89,13 @@ static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begi
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
  * read them, so this counts the unread ones, and only when somebody asks. It finds too few events
  * read if the writer records some meanwhile. The next call makes up for that. It never finds too
- * many, except one that the writer counts before its commit can be seen.
+ * many, except one that the writer counts before its commit can be seen, until the writer rests.
  */
 void hyptrace_reader_count(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
-	u64 number, written, known;
+	u64 number, written, known, read;
 	u32 nr;
 	int id;
 
@@ -107,6 +107,8 @@ void hyptrace_reader_count(struct hyptrace_reader *reader)
 	number = READ_ONCE(meta->nr_entered);
 	while ((id = desc->ops->get_unread(reader->cpu, number, desc->priv)) >= 0) {
 		nr = count_events(reader->ring, id, 0);
+		/* (KU) Order the records before the look whether they were overwritten. */
+		smp_rmb();
 		/* If the writer has overwritten it meanwhile, so it has all older ones. */
 		if (desc->ops->get_unread(reader->cpu, number--, desc->priv) < 0)
 			break;
@@ -115,9 +117,10 @@ void hyptrace_reader_count(struct hyptrace_reader *reader)
 	}
 	hyptrace_reader_refresh(reader);
 	known += READ_ONCE(meta->overrun);
-	if (written > known)
-		reader->read = max(reader->read, written - known);
+	read = written > known ? written - known : 0;
 	reader->counts_later = written != READ_ONCE(meta->written);
+	if (!reader->counts_later || read > reader->read)
+		reader->read = read;
 }
 
 static bool is_reached(const struct hyptrace_look *look, u32 capacity,

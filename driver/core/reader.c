@@ -134,11 +134,14 @@ static u64 reader_losses(const struct hyptrace_reader *reader)
 
 /*
  * Keep new losses for the next announcement. This needs no sync: the writer publishes each
- * loss at once.
+ * loss at once, at least where the callback look finds it.
  */
 static void reader_save_losses(struct hyptrace_reader *reader)
 {
-	u64 losses = reader_losses(reader);
+	u64 losses;
+
+	hyptrace_reader_refresh(reader);
+	losses = reader_losses(reader);
 
 	if (losses > reader->loss_counted) {
 		reader->loss_pending += losses - reader->loss_counted;

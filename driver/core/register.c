@@ -79,7 +79,7 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
 	remote->owner = INVALID_UID;
-	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
+	remote->size_requested = hyptrace_remote_default_size(desc);
 	remote->mode = HYPTRACE_DEFAULT_MODE;
 	remote->nr_events = desc->nr_events;
 

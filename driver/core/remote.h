@@ -218,7 +218,8 @@ struct hyptrace_swap {
  *		current page has more than @consumed.
  * @sync:	make the writer publish the CPU's struct hyptrace_meta.
  * @look:	update the CPU's struct hyptrace_meta, if the writer does not. It makes no
- *		hypercall. Called with the reader's lock or look_lock held. Optional.
+ *		hypercall. It must not sleep: it is called with the reader's lock or look_lock held.
+ *		Optional.
  * @get_unread:	get the index of the sub-buffer that the writer has entered as number @number of
  *		struct hyptrace_meta. -ENOENT if it does not hold that any more, or only in the
  *		reader page. For a writer that does not publish reader_entries.

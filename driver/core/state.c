@@ -489,7 +489,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	err = hyptrace_remote_set_rate(remote, 0, extack);
 	if (err)
 		return err;
-	remote->size_requested = HYPTRACE_DEFAULT_SIZE;
+	remote->size_requested = hyptrace_remote_default_size(remote->desc);
 	remote->mode = HYPTRACE_DEFAULT_MODE;
 	hyptrace_announce_remote(remote);
 	return 0;

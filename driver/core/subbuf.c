@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A walk over the records of a sub-buffer. Called by reader.c.
+ * A walk over the records of a sub-buffer. Called by reader.c and look.c.
  *
  * The writer shares this memory, so the walk trusts nothing in it. Each record advances the
  * walk by at least one word, and never beyond the end.
