@@ -199,3 +199,99 @@ state()
 	[[ $(cat "$d/tracing_on" "$d"/events/*/*/enable | tr -d '\n') == 00000 ]]
 	[[ $(cat "$d/buffer_size_kb") == 64 ]]
 }
+
+# begins COMMAND...: start a stream in the background, and wait until it traces; readers are its processes for the pipes.
+begins()
+{
+	setsid "$HYPTRACE" -r "tracefs:$d" "$@" >lines 2>said 3>&- &
+	stream=$!
+	until [[ $(cat "$d/events/hypervisor/hyp_exit/enable") == 1 ]]; do sleep 0.05; done
+	readers=$(for fd in /proc/[0-9]*/fd/*; do
+		[[ $(readlink "$fd") != "$d"/per_cpu/*/trace_pipe ]] || cut -d / -f 3 <<<"$fd"
+	done | sort -u)
+	[[ -n $readers ]]
+}
+
+@test "what takes long after a signal is not lost" {
+	begins stream all
+	# shellcheck disable=SC2086 # words
+	kill -STOP $readers
+	{
+		echo 'CPU:0 [LOST 4000 EVENTS]'
+		calls 0 3
+	} >>"$d/per_cpu/cpu0/trace_pipe"
+	kill -INT "$stream"
+	sleep 1.5
+	# shellcheck disable=SC2086 # words
+	kill -CONT $readers
+	wait "$stream"
+	[[ $(tail -n 1 said) == "hyptrace: 3 events printed, 0 discarded, 4000 lost" ]]
+	grep -q 'LOST 4000 events' lines
+}
+
+@test "a reader that does not answer is given up, and that is said" {
+	begins stream all
+	# shellcheck disable=SC2086 # words
+	kill -STOP $readers
+	kill -INT "$stream"
+	wait "$stream"
+	[[ $(tail -n 1 said) == "hyptrace: 0 events printed, 0 discarded, 0 or more lost" ]]
+}
+
+@test "what was read and not printed is counted" {
+	{
+		calls 0 3000
+		echo 'CPU:0 [LOST 77 EVENTS]'
+		calls 0 1
+	} >"$d/per_cpu/cpu0/trace_pipe"
+	ht stream -n 10 all >lines 2>said
+	[[ $(wc -l <lines) == 10 ]]
+	[[ $(tail -n 1 said) == "hyptrace: 10 events printed, 2991 discarded, 77 lost" ]]
+}
+
+@test "a file has as many events as it says" {
+	local file all=0
+	calls 0 60000 >"$d/per_cpu/cpu0/trace_pipe"
+	ht record -e all --duration 1s --limit 400K -o t.dat 2>said
+	same=$("$HYPTRACE" report -q t.dat | wc -l)
+	grep -q "^hyptrace: $same events recorded, 0 lost" said
+	ht record -q -e all --duration 1s --limit 400K --rotate 9 -o r.dat
+	for file in r.dat*; do
+		"$HYPTRACE" dump -j "$file" | jq -e --argjson n "$("$HYPTRACE" report -q "$file" | wc -l)" \
+			'[.. | .cpus? // empty][0] | (map(.events) | add == $n) and all(.missing == 0)'
+		all=$((all + $("$HYPTRACE" report -q "$file" | wc -l)))
+	done
+	((all == 60000))
+}
+
+@test "who kills the process group, or the process that restores, changes nothing for good" {
+	local guard
+	state >before
+	begins stream all
+	kill -KILL -- "-$stream"
+	wait "$stream" || true
+	for ((i = 0; i < 100; i++)); do
+		! state | cmp -s - before || break
+		sleep 0.05
+	done
+	state | cmp - before
+
+	begins stream all
+	guard=$(pgrep -P "$stream" | while read -r pid; do grep -qx "$pid" <<<"$readers" || echo "$pid"; done)
+	kill -KILL "$guard"
+	kill -INT "$stream"
+	wait "$stream"
+	state | cmp - before
+}
+
+@test "clear takes a CPU, and --no-start is refused" {
+	echo all >"$d/trace"
+	echo one >"$d/per_cpu/cpu1/trace"
+	ht clear --cpu 1
+	[[ $(cat "$d/trace" "$d/per_cpu/cpu1/trace") == "all
+0" ]]
+	ht clear
+	[[ $(cat "$d/trace") == 0 ]]
+	run -2 ht stream --no-start
+	[[ $output == *"leave --no-start out" ]]
+}

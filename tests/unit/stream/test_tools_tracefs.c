@@ -161,8 +161,8 @@ static void lines_become_records(void **state)
 	rec = next();
 	assert_int_equal(field(&rec, "reason"), 8);
 	assert_int_equal(rec.lost, 0);
-	assert_int_equal(t.shared.events, 8);
-	assert_int_equal(t.shared.lost, 0);
+	assert_int_equal(t.shared.found.events, 8);
+	assert_int_equal(t.shared.found.lost, 0);
 }
 
 static void losses_are_before_the_next_record(void **state)
@@ -190,7 +190,7 @@ static void losses_are_before_the_next_record(void **state)
 	assert_int_equal(hyptrace_decoder_load(t.dec, t.subbuf, PAGE, NULL), 0);
 	assert_int_equal(hyptrace_decoder_next(t.dec, &rec, NULL), 0);
 	assert_int_equal(hyptrace_decoder_lost(t.dec), 4);
-	assert_int_equal(t.shared.lost, 19);
+	assert_int_equal(t.shared.found.lost, 19);
 }
 
 static void bad_lines_are_lost_events(void **state)
@@ -215,7 +215,7 @@ static void bad_lines_are_lost_events(void **state)
 	hyptrace_tracefs_flush(&t.page);
 	rec = next();
 	assert_int_equal(rec.lost, i + 1);
-	assert_int_equal(t.shared.lost, i + 1);
+	assert_int_equal(t.shared.found.lost, i + 1);
 }
 
 static void times_do_not_go_back(void **state)
@@ -295,8 +295,8 @@ static void raw_pages_become_records(void **state)
 	assert_int_equal(field(&rec, "invalid"), 1);
 	rec = next();
 	assert_int_equal(rec.ts, 1011);
-	assert_int_equal(t.shared.events, 2);
-	assert_int_equal(t.shared.lost, 8);
+	assert_int_equal(t.shared.found.events, 2);
+	assert_int_equal(t.shared.found.lost, 8);
 }
 
 static void bad_formats_are_refused(void **state)

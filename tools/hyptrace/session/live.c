@@ -30,6 +30,8 @@ int session_open_stream(struct session *s)
 	unsigned int nr;
 	int code;
 
+	if (s->no_start && s->ctx->is_tracefs)
+		return cmd_fail("tracefs does not say when its rings are empty: leave --no-start out");
 	if (signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	s->ctx->out.abandon = &signals_abandon;
@@ -295,6 +297,7 @@ static bool stop(struct loop *l)
 	if (s->gaps.own)
 		get_refused(s);
 	hyptrace_stream_end(s->stream);
+	signals_give_time();
 	return true;
 }
 

@@ -18,6 +18,8 @@
 
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_abandon;
+/* The user has sent more than one. */
+static volatile sig_atomic_t is_urgent;
 
 static int wake[2] = { -1, -1 };
 
@@ -25,6 +27,8 @@ static void on_signal(int sig)
 {
 	int saved = errno;
 
+	if (sig != SIGALRM && signals_stop)
+		is_urgent = 1;
 	if (sig == SIGALRM || signals_stop)
 		signals_abandon = 1;
 	if (sig == SIGALRM)
@@ -35,6 +39,15 @@ static void on_signal(int sig)
 	/* an error is ignored: a full pipe wakes poll(), too */
 	(void)!write(wake[1], "", 1);
 	errno = saved;
+}
+
+/* What has taken long since the signal was no output that blocks: the second begins now. */
+void signals_give_time(void)
+{
+	if (!signals_stop || is_urgent)
+		return;
+	alarm(ABANDON_SECONDS);
+	signals_abandon = is_urgent;
 }
 
 /* Set what the signals of the user do. Return 0; -1 with errno. */

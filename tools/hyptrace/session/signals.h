@@ -14,6 +14,7 @@ extern volatile sig_atomic_t signals_stop;
 extern volatile sig_atomic_t signals_abandon;
 
 int signals_catch(void);
+void signals_give_time(void);
 int signals_fd(void);
 void signals_end_program(bool end);
 

@@ -63,6 +63,7 @@ struct hyptrace_stream {
 	bool				watched;	/* the rings are in @epoll */
 	int				watch_errno;	/* why one of them is not, or 0 */
 	bool				holding;	/* the first source holds something */
+	bool				is_tracefs;	/* no driver has the rings */
 	bool				boot_clock;	/* the time stamps are of CLOCK_BOOTTIME */
 	bool				waiting;	/* the caller was told to wait */
 	bool				ending;		/* the end was requested */

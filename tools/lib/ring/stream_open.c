@@ -317,7 +317,8 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 		ret = read_counters(s, false, err);
 	if (ret)
 		return ret;
-	if (s->sources[0].reader->backend && s->options.bound < BOUND_TRACEFS)
+	s->is_tracefs = s->sources[0].reader->backend;
+	if (s->is_tracefs && s->options.bound < BOUND_TRACEFS)
 		s->options.bound = BOUND_TRACEFS;
 	s->merge = hyptrace_merge_new(s->nr_sources, s->options.bound / HELD_PART);
 	if (!s->merge)
@@ -335,7 +336,7 @@ int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
 static void release_hold(struct hyptrace_stream *s)
 {
 	/* tracefs delivers the rest only then */
-	if (s->holding || (s->nr_sources && s->sources[0].reader->backend))
+	if (s->holding || s->is_tracefs)
 		hyptrace_reader_hold(s->sources[0].reader, NULL, 0, false, NULL);
 	s->holding = false;
 }
@@ -394,7 +395,7 @@ void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 
 /*
  * If the rings are unloaded, add what was in them. If the rings stay loaded, the next consumer sees
- * the rest.
+ * the rest. What was taken from tracefs is gone.
  */
 static void count_unloaded(struct hyptrace_stream *s)
 {
@@ -402,7 +403,7 @@ static void count_unloaded(struct hyptrace_stream *s)
 	unsigned int i;
 
 	/* without its driver, a remote has no rings */
-	if (state != HYPTRACE_STATE_UNLOADED && state != -ENODEV)
+	if (state != HYPTRACE_STATE_UNLOADED && state != -ENODEV && !s->is_tracefs)
 		return;
 	for (i = 0; i < s->nr_sources; i++) {
 		s->discarded += s->sources[i].unread;

@@ -61,11 +61,23 @@ struct tracefs_names {
 	unsigned int	nr;
 };
 
-/* What a process of a CPU and its parent share */
-struct tracefs_shared {
+/* Sub-buffers that a process has made, and that nobody has read: at most so many */
+#define TRACEFS_UNREAD_MAX	65536
+
+/* What a process of a CPU has found so far */
+struct tracefs_counts {
 	uint64_t	events;
 	uint64_t	lost;
-	bool		is_ending;	/* read what there is, then end */
+};
+
+/* What a process of a CPU and its parent share */
+struct tracefs_shared {
+	struct tracefs_counts	found;
+	bool			is_ending;	/* read what there is, then end */
+	uint64_t		nr_begun;	/* sub-buffers that it has begun to write */
+	uint64_t		nr_written;	/* ... and written */
+	/* by the number of a sub-buffer: what was found up to its end */
+	struct tracefs_counts	at[TRACEFS_UNREAD_MAX];
 };
 
 struct tracefs {
@@ -91,7 +103,7 @@ struct tracefs_reader {
 	struct tracefs_shared	*shared;
 	unsigned int		cpu;
 	pid_t			pid;
-	/* after the end: bytes that the reader's descriptor still has, which is now a file */
+	/* its descriptor is now a file, with this many bytes, which has all that follows */
 	bool			has_ended;
 	size_t			rest;
 };
@@ -100,6 +112,7 @@ struct tracefs_reader {
 struct tracefs_page {
 	int		fd;		/* where they are written to */
 	struct tracefs_shared *shared;
+	struct tracefs_counts counts;	/* up to the last record, or the losses after it */
 	char		*data;
 	size_t		size;
 	size_t		used;		/* bytes of records */
@@ -137,6 +150,7 @@ struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
 						     struct hyptrace_error *err);
 void hyptrace_tracefs_detach(struct hyptrace_reader *reader);
 void hyptrace_tracefs_end_readers(struct tracefs *t);
+struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r);
 void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3);
 
 /* tracefs_state.c */

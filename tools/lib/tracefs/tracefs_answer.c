@@ -102,7 +102,7 @@ static int get_remote(const struct request *r)
 static int get_cpu(const struct request *r, unsigned int cpu)
 {
 	const struct tracefs_reader *reader = r->t->readers;
-	struct tracefs_shared counts = {};
+	struct tracefs_counts found = {}, read = {};
 	struct nl_msg *msg = begin();
 	bool is_loaded;
 	unsigned int pages = (buffer_kb(r->t, &is_loaded) << 10) / getpagesize() + 1;
@@ -110,8 +110,10 @@ static int get_cpu(const struct request *r, unsigned int cpu)
 	while (reader && reader->cpu != cpu)
 		reader = reader->next;
 	if (reader && r->t->has_begun) {
-		counts.lost = __atomic_load_n(&reader->shared->lost, __ATOMIC_ACQUIRE);
-		counts.events = __atomic_load_n(&reader->shared->events, __ATOMIC_ACQUIRE);
+		/* in this order: what is read was found before */
+		read = hyptrace_tracefs_count_read(reader);
+		found.events = __atomic_load_n(&reader->shared->found.events, __ATOMIC_ACQUIRE);
+		found.lost = __atomic_load_n(&reader->shared->found.lost, __ATOMIC_ACQUIRE);
 		pages += reader->rest / getpagesize();
 	}
 	return deliver(r, msg, !msg ||
@@ -121,9 +123,11 @@ static int get_cpu(const struct request *r, unsigned int cpu)
 			    HYPTRACE_CPU_STATE_DETACHED) ||
 		nla_put_u8(msg, HYPTRACE_A_CPU_ONLINE, true) ||
 		nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS, pages) ||
-		nla_put_u64(msg, HYPTRACE_A_CPU_WRITTEN, counts.events + counts.lost) ||
-		nla_put_u64(msg, HYPTRACE_A_CPU_READ, counts.events) ||
-		nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, counts.lost) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_WRITTEN, found.events + found.lost) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_READ, read.events) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, found.events - read.events) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, found.lost) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED, found.lost - read.lost) ||
 		nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, reader ? getpid() : 0));
 }
 
@@ -249,6 +253,7 @@ static int set_events(const struct request *r)
 static int control(const struct request *r, int cmd)
 {
 	const struct nlattr *size = find(r, HYPTRACE_A_CONTROL_SIZE);
+	const struct nlattr *cpu = find(r, HYPTRACE_A_CONTROL_CPU);
 	char text[64];
 	int ret;
 
@@ -262,7 +267,9 @@ static int control(const struct request *r, int cmd)
 		if (ret == -EBUSY)
 			return hyptrace_error_set(r->err, EBUSY, "its buffer is loaded");
 	} else if (cmd == HYPTRACE_CMD_CLEAR) {
-		ret = hyptrace_tracefs_write(r->t->dir, "trace", "0");
+		snprintf(text, sizeof(text), cpu ? "per_cpu/cpu%u/trace" : "trace",
+			 cpu ? nla_get_u32((struct nlattr *)cpu) : 0);
+		ret = hyptrace_tracefs_write(r->t->dir, text, "0");
 	} else {
 		ret = hyptrace_tracefs_enable(r->t, NULL, cmd == HYPTRACE_CMD_START);
 	}

@@ -11,8 +11,8 @@
 
 #define WORD		sizeof(uint32_t)
 #define DELTA_MAX	((UINT64_C(1) << HYPTRACE_DELTA_BITS) - 1)
-/* A header, the high bits of a time, and the number of lost events after the data */
-#define OVERHEAD	(3 * WORD + sizeof(uint64_t))
+/* Two words of a long time, two of a header, and the number of lost events after the data */
+#define OVERHEAD	(4 * WORD + sizeof(uint64_t))
 
 /* Write the sub-buffer, if it has anything to say. */
 void hyptrace_tracefs_flush(struct tracefs_page *page)
@@ -31,6 +31,8 @@ void hyptrace_tracefs_flush(struct tracefs_page *page)
 		subbuf->commit |= HYPTRACE_COMMIT_STORED;
 		memcpy(subbuf->data + page->used, &page->lost, sizeof(page->lost));
 	}
+	page->shared->at[page->shared->nr_begun % TRACEFS_UNREAD_MAX] = page->counts;
+	__atomic_store_n(&page->shared->nr_begun, page->shared->nr_begun + 1, __ATOMIC_SEQ_CST);
 	while (done < page->size && !page->has_failed) {
 		n = write(page->fd, page->data + done, page->size - done);
 		if (n > 0)
@@ -38,6 +40,7 @@ void hyptrace_tracefs_flush(struct tracefs_page *page)
 		else if (n < 0 && errno != EINTR)
 			page->has_failed = true;
 	}
+	__atomic_store_n(&page->shared->nr_written, page->shared->nr_begun, __ATOMIC_SEQ_CST);
 	memset(page->data, 0, page->size);
 	page->used = 0;
 	page->lost = 0;
@@ -51,7 +54,8 @@ void hyptrace_tracefs_lose(struct tracefs_page *page, uint64_t nr)
 	page->lost = page->lost > HYPTRACE_LOST_UNKNOWN - nr ? HYPTRACE_LOST_UNKNOWN :
 							       page->lost + nr;
 	if (nr != HYPTRACE_LOST_UNKNOWN)
-		page->shared->lost += nr;
+		page->counts.lost += nr;
+	page->shared->found = page->counts;
 }
 
 static void add(struct tracefs_page *page, const void *from, size_t size)
@@ -93,7 +97,8 @@ void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *pa
 	memset(page->data + HYPTRACE_SUBBUF_HEADER + page->used, 0, words * WORD);
 	memcpy(page->data + HYPTRACE_SUBBUF_HEADER + page->used, payload, size);
 	page->used += words * WORD;
-	page->shared->events++;
+	page->counts.events++;
+	page->shared->found = page->counts;
 }
 
 static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,

@@ -9,11 +9,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/hyptrace_record.h>
 
 #include "tracefs.h"
 
@@ -25,6 +29,10 @@
 #define END_TICK_USEC	20000
 /* The process must answer within this time. */
 #define PATIENCE_MSEC	5000
+
+/* How long, and how often, to wait for a write that has room */
+#define WRITE_USEC	100
+#define WRITE_TRIES	100
 
 /* What a process reads */
 struct pump {
@@ -147,6 +155,41 @@ static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 	hyptrace_tracefs_flush(&p->page);
 }
 
+/* Bytes that were written to the reader's descriptor and not read */
+static size_t count_unread(const struct tracefs_reader *r)
+{
+	int bytes = 0;
+
+	if (r->has_ended)
+		return r->rest - lseek(r->reader->fd, 0, SEEK_CUR);
+	return ioctl(r->reader->fd, FIONREAD, &bytes) ? 0 : bytes;
+}
+
+/*
+ * What those who have the reader's descriptor have taken from it. While the process writes a
+ * sub-buffer to a pipe that has room, it is not known whether that is in the pipe: this waits.
+ */
+struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r)
+{
+	const size_t page = r->reader->subbuf_size;
+	uint64_t nr, begun, unread;
+	unsigned int i;
+
+	for (i = 0; i < WRITE_TRIES; i++) {
+		begun = __atomic_load_n(&r->shared->nr_begun, __ATOMIC_SEQ_CST);
+		unread = count_unread(r);
+		nr = __atomic_load_n(&r->shared->nr_written, __ATOMIC_SEQ_CST);
+		if (begun == nr && begun == __atomic_load_n(&r->shared->nr_begun, __ATOMIC_SEQ_CST))
+			break;
+		if (r->has_ended || unread + page > PIPE_SIZE)
+			break;
+		usleep(WRITE_USEC);
+	}
+	if (unread / page >= nr)
+		return (struct tracefs_counts){};
+	return r->shared->at[(nr - unread / page - 1) % TRACEFS_UNREAD_MAX];
+}
+
 static void *map(size_t size, int how)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
@@ -224,6 +267,8 @@ struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
 		hyptrace_error_memory(err);
 		free(r);
 		free(reader);
+		if (shared)
+			munmap(shared, sizeof(*shared));
 		return NULL;
 	}
 	reader->fd = -1;
@@ -236,6 +281,8 @@ struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
 	if (!start(r, err))
 		return reader;
 	hyptrace_tracefs_detach(reader);
+	if (reader->fd >= 0)
+		close(reader->fd);
 	free(reader);
 	return NULL;
 }
@@ -256,18 +303,56 @@ void hyptrace_tracefs_detach(struct hyptrace_reader *reader)
 	free(r);
 }
 
+static uint64_t now_msec(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Wait until there is something to read; not longer, however many signals there are. */
+static bool can_read(int fd)
+{
+	const uint64_t until = now_msec() + PATIENCE_MSEC;
+	struct pollfd from = { .fd = fd, .events = POLLIN };
+	uint64_t now;
+	int ret;
+
+	do {
+		now = now_msec();
+		ret = poll(&from, 1, now < until ? until - now : 0);
+	} while (ret < 0 && errno == EINTR);
+	return ret > 0;
+}
+
+/* End a process that does not end: nobody knows how many events it still had. */
+static void give_up(struct tracefs_reader *r, int file)
+{
+	const struct hyptrace_subbuf last = { .commit = HYPTRACE_COMMIT_MISSED };
+
+	kill(r->pid, SIGKILL);
+	if (write(file, &last, sizeof(last)) != sizeof(last) ||
+	    ftruncate(file, r->rest + r->reader->subbuf_size))
+		return;
+	r->rest += r->reader->subbuf_size;
+	r->shared->at[r->shared->nr_written++ % TRACEFS_UNREAD_MAX] = r->shared->found;
+}
+
 /* Move all that the process still writes to a file. Return the file, or -1. */
 static int collect(struct tracefs_reader *r)
 {
-	struct pollfd from = { .fd = r->reader->fd, .events = POLLIN };
 	int file = memfd_create("hyptrace", MFD_CLOEXEC);
 	char buf[16 << 10];
 	ssize_t n = 1;
 
 	while (file >= 0 && n) {
-		if (TEMP_FAILURE_RETRY(poll(&from, 1, PATIENCE_MSEC)) <= 0)
+		if (r->rest / r->reader->subbuf_size >= TRACEFS_UNREAD_MAX - 1 ||
+		    !can_read(r->reader->fd)) {
+			give_up(r, file);
 			break;
-		n = read(from.fd, buf, sizeof(buf));
+		}
+		n = read(r->reader->fd, buf, sizeof(buf));
 		if (n > 0 && write(file, buf, n) != n)
 			break;
 		r->rest += n > 0 ? n : 0;

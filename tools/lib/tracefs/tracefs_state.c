@@ -106,6 +106,8 @@ static __attribute__((noreturn)) void guard(const struct tracefs *t, int from)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* who kills the process group of hyptrace does not mean this process */
+	setsid();
 	hyptrace_tracefs_isolate(from, t->dir, t->dir);
 	is_asked = read(from, &byte, 1) == 1;
 	restore(t);
@@ -137,6 +139,7 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 /* Switch off what is held. */
 void hyptrace_tracefs_release(struct tracefs *t)
 {
+	int status = -1;
 	unsigned int i;
 
 	if (t->guard < 0)
@@ -144,7 +147,10 @@ void hyptrace_tracefs_release(struct tracefs *t)
 	(void)!write(t->guard, "", 1);
 	close(t->guard);
 	t->guard = -1;
-	TEMP_FAILURE_RETRY(waitpid(t->guard_pid, NULL, 0));
+	TEMP_FAILURE_RETRY(waitpid(t->guard_pid, &status, 0));
+	/* somebody has killed it */
+	if (status)
+		restore(t);
 	for (i = 0; i < t->nr_events; i++)
 		t->events[i].is_held = false;
 }
