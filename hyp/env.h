@@ -308,7 +308,7 @@ static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	return 0;
 }
 
-/* If the host has had one of them pinned for another purpose, all of them stay shared. */
+/* If the host has had one of them pinned for another purpose, that one at least stays shared. */
 static inline void hyptrace_unshare_pages(void *va, u32 nr)
 {
 	if (is_protected_kvm_enabled()) {

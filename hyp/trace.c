@@ -371,7 +371,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	__record_counted(ring, payload, size, filter, counter);
 }
 
-/* One branch for all comparisons of the condition. For gcc, the series patches have an option. */
+/* One branch for all comparisons of the condition. For gcc, objects.mk has an option. */
 #ifdef __clang__
 #define likely_all(condition)	__builtin_unpredictable(likely(condition))
 #else
@@ -390,8 +390,8 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * path, counting, and most events that a filter rejects need no stack frame. No byte of an older
  * payload may reach the host.
  *
- * Whether the fast path can be taken is one chain of comparisons. The series patches have an option
- * of the compiler for that.
+ * Whether the fast path can be taken is one chain of comparisons: objects.mk has an option of gcc
+ * for that.
  */
 #define RECORD(name, ring, enabled, to_count, duration_at, begun, key, ...)	\
 	do {									\

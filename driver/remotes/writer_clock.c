@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Sets it again
- * after a suspend, during which the counter may have stopped. Called by writer.c.
+ * after a suspend, during which the counter may have stopped. Called by writer.c and kernel.c.
  */
 #include <linux/export.h>
 #include <linux/irqflags.h>

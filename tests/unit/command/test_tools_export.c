@@ -510,7 +510,7 @@ int main(void)
 		cmocka_unit_test_setup(lines, describe),
 		cmocka_unit_test_setup(chosen_columns, describe),
 		cmocka_unit_test_setup(tables_with_odd_names, describe),
-cmocka_unit_test_setup(origins, describe),
+		cmocka_unit_test_setup(origins, describe),
 		cmocka_unit_test_setup(table_that_exists, describe),
 		cmocka_unit_test_setup(no_space_in_a_folder, describe),
 		cmocka_unit_test_setup(ctf_packets, describe),
