@@ -111,6 +111,13 @@ struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *eve
 						struct netlink_ext_ack *extack);
 void hyptrace_events_free_options(struct hyptrace_event_options *options);
 
+/* filter_text.c */
+int hyptrace_filter_parse(const char *text, const struct hyptrace_event *event,
+			  struct hyptrace_filter_request *to, const char **at, const char **why);
+
+/* boot.c: no mutex held */
+void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words);
+
 /* trigger.c: the control mutex held, except for the first one */
 void hyptrace_triggers_init(struct hyptrace_remote *remote);
 void hyptrace_triggers_begin(struct hyptrace_remote *remote);

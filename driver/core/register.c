@@ -117,23 +117,10 @@ static int remote_init(struct hyptrace_remote *remote)
 	return err;
 }
 
-/**
- * hyptrace_remote_register - register a remote
- * @desc:	valid, with everything that it points to, until the remote is unregistered
- *
- * Context: may sleep. Calls @desc->ops->init().
- * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, and the log says why.
- * -EEXIST: another remote has the same name, or two events have the same name or id.
- * Otherwise -ENOMEM, or the error of init().
- */
-struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
+static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 {
 	struct hyptrace_remote *remote;
 	int err;
-
-	err = desc_check(desc);
-	if (err)
-		return ERR_PTR(err);
 
 	guard(mutex)(&hyptrace_remotes_lock);
 	if (hyptrace_remote_find(desc->name)) {
@@ -154,6 +141,29 @@ struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_de
 	hyptrace_debugfs_add(remote);
 	scoped_guard(mutex, &remote->control)
 		hyptrace_announce_remote(remote);
+	return remote;
+}
+
+/**
+ * hyptrace_remote_register - register a remote
+ * @desc:	valid, with everything that it points to, until the remote is unregistered
+ *
+ * Context: may sleep. Calls @desc->ops->init(), and starts the trace of @desc->boot.
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, and the log says why.
+ * -EEXIST: another remote has the same name, or two events have the same name or id.
+ * Otherwise -ENOMEM, or the error of init().
+ */
+struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
+{
+	struct hyptrace_remote *remote;
+	int err;
+
+	err = desc_check(desc);
+	if (err)
+		return ERR_PTR(err);
+	remote = add(desc);
+	if (!IS_ERR(remote) && desc->boot)
+		hyptrace_remote_boot(remote, desc->boot);
 	return remote;
 }
 EXPORT_SYMBOL_GPL(hyptrace_remote_register);

@@ -311,6 +311,7 @@ struct hyptrace_remote_ops {
  * @missing:	bit per id of an event that the writer cannot record
  * @incomplete:	bit per id of an event of which the writer does not record all
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
+ * @boot:	trace from the registration on, as these words say: see boot.c; may be NULL
  * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
  * @only_overwrites: a full ring cannot drop new events
@@ -332,6 +333,7 @@ struct hyptrace_remote_desc {
 	u64					missing;
 	u64					incomplete;
 	unsigned int				max_pages;
+	const char				*boot;
 	const char				*busy;
 	bool					protected;
 	bool					only_overwrites;

@@ -85,6 +85,13 @@ static const struct hyptrace_remote_ops ops = {
 	.time_visits		= time_visits,
 };
 
+static char *trace;
+module_param(trace, charp, 0444);
+MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see hyptrace-boot(7)");
+#ifndef MODULE
+core_param(hyptrace, trace, charp, 0444);
+#endif
+
 static hyptrace_event_fn events[ARRAY_SIZE(hyp_events)];
 
 static struct hyptrace_remote_desc desc = {
@@ -195,6 +202,7 @@ static int __init hyptrace_pkvm_init(void)
 	set_events();
 	desc.missing = writer.missing;
 	desc.incomplete = writer.incomplete;
+	desc.boot = trace;
 	desc.protected = el2->is_protected();
 	desc.description = desc.protected ? "the pKVM hypervisor, protected from this kernel" :
 					    "the KVM hypervisor (nVHE), not protected";
@@ -216,7 +224,8 @@ err_put_el2:
 	symbol_put(hyptrace_el2);
 	return ret;
 }
-module_init(hyptrace_pkvm_init);
+/* If this is built in, pKVM protects EL2 right before: see finalize_pkvm(). */
+device_initcall_sync(hyptrace_pkvm_init);
 
 static void __exit hyptrace_pkvm_exit(void)
 {

@@ -129,6 +129,10 @@ static unsigned long incomplete;
 module_param(incomplete, ulong, 0444);
 MODULE_PARM_DESC(incomplete, "bit per id of an event that is not recorded each time, for tests");
 
+static char *trace;
+module_param(trace, charp, 0444);
+MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see hyptrace-boot(7)");
+
 static struct hyptrace_remote_desc desc = {
 	.name		= "test",
 	.description	= "loopback: writes selftest events on request",
@@ -154,6 +158,7 @@ static int __init hyptrace_test_init(void)
 
 	desc.missing = writer.missing | missing;
 	desc.incomplete = writer.incomplete | incomplete;
+	desc.boot = trace;
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);

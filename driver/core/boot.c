@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Start a trace that is described in words, on the kernel's command line or as the parameter of a
+ * module:
+ *
+ *	EVENT[,EVENT...][:size=2M][:mode=discard][:stop=EVENT][:after=N][:filter=FILTER]
+ *
+ * A wrong word is named in the log, and the rest is done. Called when a remote is registered.
+ */
+#include <linux/bits.h>
+#include <linux/cleanup.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+/* What the words mean */
+struct boot {
+	struct hyptrace_remote		*remote;
+	u64				events;
+	u64				size;
+	enum hyptrace_mode		mode;
+	const struct hyptrace_event	*stop;
+	u32				after;
+	const char			*filter;
+};
+
+static void warn(const struct boot *boot, const char *word, const char *why)
+{
+	pr_warn("hyptrace: remote \"%s\": \"%s\" in the words of the boot is ignored: %s\n",
+		boot->remote->name, word, why);
+}
+
+/* The functions below return NULL, or why the value is wrong. */
+static const char *set_size(struct boot *boot, char *value)
+{
+	char *end;
+	u64 size = memparse(value, &end);
+
+	if (end == value || *end || !size)
+		return "a size is a number, perhaps with K, M or G";
+	boot->size = size;
+	return NULL;
+}
+
+static const char *set_mode(struct boot *boot, char *value)
+{
+	if (!strcmp(value, "overwrite"))
+		boot->mode = HYPTRACE_MODE_OVERWRITE;
+	else if (!strcmp(value, "discard"))
+		boot->mode = HYPTRACE_MODE_DISCARD;
+	else
+		return "a mode is overwrite or discard";
+	return NULL;
+}
+
+static const char *set_stop(struct boot *boot, char *value)
+{
+	boot->stop = hyptrace_event_find(boot->remote, value);
+	return boot->stop ? NULL : "there is no such event";
+}
+
+static const char *set_after(struct boot *boot, char *value)
+{
+	return kstrtou32(value, 10, &boot->after) ? "it takes a number of sub-buffers" : NULL;
+}
+
+static const char *set_filter(struct boot *boot, char *value)
+{
+	if (!*value)
+		return "a filter is missing";
+	boot->filter = value;
+	return NULL;
+}
+
+static const struct {
+	const char	*name;
+	const char	*(*set)(struct boot *boot, char *value);
+} options[] = {
+	{ "size", set_size }, { "mode", set_mode }, { "stop", set_stop },
+	{ "after", set_after }, { "filter", set_filter },
+};
+
+/* @given has a bit per option that was given before. */
+static void read_option(struct boot *boot, char *word, unsigned long *given)
+{
+	char *value = strchr(word, '=');
+	const char *why = "there is no such option";
+	unsigned int i;
+
+	if (value)
+		*value = '\0';
+	for (i = 0; value && i < ARRAY_SIZE(options); i++) {
+		if (strcmp(word, options[i].name))
+			continue;
+		why = *given & BIT(i) ? "it was given before" : options[i].set(boot, value + 1);
+		*given |= BIT(i);
+		break;
+	}
+	if (value)
+		*value = '=';
+	if (why)
+		warn(boot, word, why);
+}
+
+/* Does a name, "all" or one that ends with "*" mean the event? */
+static bool means(const char *name, const char *event)
+{
+	size_t length = strlen(name);
+
+	if (!strcmp(name, "all"))
+		return true;
+	if (length && name[length - 1] == '*')
+		return !strncmp(name, event, length - 1);
+	return !strcmp(name, event);
+}
+
+static void read_event(struct boot *boot, const char *name)
+{
+	const struct hyptrace_remote *remote = boot->remote;
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (means(name, remote->events[i]->name))
+			found |= BIT_ULL(remote->events[i]->id);
+	}
+	if (!found)
+		warn(boot, name, "there is no such event");
+	else if (!(found & ~remote->desc->missing))
+		warn(boot, name, "it is not in this kernel");
+	boot->events |= found & ~remote->desc->missing;
+}
+
+static void read_words(struct boot *boot, char *words)
+{
+	char *events = strsep(&words, ":"), *word;
+	unsigned long given = 0;
+
+	while ((word = strsep(&words, ":")))
+		read_option(boot, word, &given);
+	while ((word = strsep(&events, ",")))
+		read_event(boot, word);
+	if (boot->after && !boot->stop) {
+		warn(boot, "after", "it needs stop=EVENT");
+		boot->after = 0;
+	}
+}
+
+/*
+ * Enable an event, with the filter if the event has the fields. Return false if the filter is
+ * wrong.
+ */
+static bool enable(struct boot *boot, const struct hyptrace_event *event, bool *is_filtered,
+		   const char **at, const char **why)
+{
+	struct hyptrace_event_request request = {
+		.events = BIT_ULL(event->id), .enable = true,
+	};
+	struct hyptrace_filter_request filter;
+	struct netlink_ext_ack extack = {};
+	int err = -ENOENT;
+
+	if (boot->filter)
+		err = hyptrace_filter_parse(boot->filter, event, &filter, at, why);
+	if (!err) {
+		request.filter = &filter;
+		*is_filtered = true;
+	}
+	if (event == boot->stop) {
+		request.trigger = HYPTRACE_TRIGGER_STOP;
+		request.after = boot->after;
+	}
+	if (hyptrace_events_set(boot->remote, &request, &extack))
+		warn(boot, event->name, extack._msg ?: "the remote cannot enable it");
+	return !err || err == -ENOENT;
+}
+
+static void enable_all(struct boot *boot)
+{
+	const struct hyptrace_remote *remote = boot->remote;
+	bool is_filtered = false, is_right = true;
+	const char *at = NULL, *why = NULL;
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		const struct hyptrace_event *event = remote->events[i];
+
+		if (boot->events & BIT_ULL(event->id) || event == boot->stop)
+			is_right &= enable(boot, event, &is_filtered, &at, &why);
+	}
+	if (boot->filter && (!is_filtered || !is_right))
+		warn(boot, *at ? at : boot->filter, why);
+}
+
+static void start(struct boot *boot)
+{
+	struct netlink_ext_ack extack = {};
+	int err;
+
+	err = hyptrace_remote_load(boot->remote, boot->size, boot->mode, &extack);
+	if (err) {
+		pr_warn("hyptrace: remote \"%s\": cannot load rings of %llu bytes: %s\n",
+			boot->remote->name, boot->size, extack._msg ?: "the remote refuses them");
+		err = hyptrace_remote_load(boot->remote,
+					   hyptrace_remote_default_size(boot->remote->desc),
+					   boot->mode, &extack);
+	}
+	err = err ?: hyptrace_remote_start(boot->remote, &extack);
+	if (err)
+		pr_warn("hyptrace: remote \"%s\" is not traced: %s\n", boot->remote->name,
+			extack._msg ?: "the remote refuses it");
+}
+
+/**
+ * hyptrace_remote_boot - start a trace that is described in words
+ * @remote:	no mutex held; just registered
+ * @words:	see above
+ */
+void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words)
+{
+	char *copy __free(kfree) = kstrdup(words, GFP_KERNEL);
+	struct boot boot = {
+		.remote = remote,
+		.size = hyptrace_remote_default_size(remote->desc),
+		.mode = HYPTRACE_DEFAULT_MODE,
+	};
+
+	if (!copy || hyptrace_remote_begin_change(remote))
+		return;
+	read_words(&boot, copy);
+	if (boot.events || boot.stop) {
+		enable_all(&boot);
+		start(&boot);
+	}
+	hyptrace_remote_end_change(remote);
+}
