@@ -14,8 +14,11 @@
 #include "output/die.h"
 #include "output/printer.h"
 #include "output/text.h"
+#include "session/boot.h"
 #include "session/select.h"
 #include "session/trigger.h"
+
+enum { OPT_BOOT = 0x200 };
 
 static const struct printer_label labels[] = {
 	{ "size_requested",	"requested" },
@@ -278,18 +281,46 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	return code;
 }
 
+struct input {
+	bool		boot;
+	const char	*words;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct input *in = state->input;
+
+	if (key != OPT_BOOT)
+		return ARGP_ERR_UNKNOWN;
+	in->boot = true;
+	in->words = arg;
+	return 0;
+}
+
 static int cmd_status(struct context *ctx, int argc, char **argv)
 {
+	static const struct argp_option options[] = {
+		{ "boot", OPT_BOOT, "WORDS", OPTION_ARG_OPTIONAL,
+		  "print the words on the kernel's command line that start this trace at boot, or check WORDS",
+		  0 },
+		{ 0 }
+	};
 	static const struct argp argp = {
-		.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
+		options, parse, NULL,
+		"Print the state, the sizes and the counters of remotes and their CPUs.",
+		NULL, NULL, NULL
 	};
 	struct columns columns = COLUMNS(cpu_columns);
 	struct hyptrace_remote **remotes;
+	struct input in = {};
 	unsigned int nr, i;
 	int code;
 
-	cmd_parse_more(ctx, &argp, argc, argv, NULL, &cmd_columns_argp, &columns);
-	code = cmd_connect(ctx) ?: cmd_get_remotes(ctx, true, &remotes, &nr);
+	cmd_parse_more(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
+	code = cmd_connect(ctx);
+	if (!code && in.boot)
+		return in.words ? boot_check(ctx, in.words) : boot_print(ctx);
+	code = code ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
 

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the words that start the present trace at the next boot, and check words that are given.
+ * The driver itself reads them: driver/core/boot.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/hyptrace.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "output/die.h"
+#include "output/printer.h"
+#include "output/text.h"
+#include "boot.h"
+#include "select.h"
+
+static const char *const option_names[] = { "size", "mode", "stop", "after", "filter" };
+enum boot_option { SIZE, MODE, STOP, AFTER, FILTER, NR_OPTIONS };
+
+/* The parameter of the remote's module; NULL if it has none */
+static const char *parameter_of(const char *remote)
+{
+	if (!strcmp(remote, "test"))
+		return "hyptrace_test.trace";
+	if (strcmp(remote, "hypervisor"))
+		return NULL;
+	/* only a module that was loaded has this file */
+	return access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
+								      "hyptrace_pkvm.trace";
+}
+
+static int fail_events(const char *a, const char *b, const char *what)
+{
+	return cmd_fail("no words describe this trace: \"%s\" and \"%s\" have different %s", a, b,
+			what);
+}
+
+/* What the words can say of the events only once */
+struct common {
+	const struct hyptrace_event	*filtered;
+	const struct hyptrace_event	*unfiltered;
+	const struct hyptrace_event	*stop;
+};
+
+static bool has_fields(const struct hyptrace_event *event, const char *filter)
+{
+	const struct hyptrace_event *const events[] = { event };
+	struct hyptrace_filter *parsed;
+
+	parsed = hyptrace_filter_new(events, 1, NULL, true, filter, NULL, NULL);
+	hyptrace_filter_free(parsed);
+	return parsed;
+}
+
+static int add_event(struct common *common, const struct hyptrace_event *event)
+{
+	if (event->trigger && event->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
+		return cmd_fail("no words describe this trace: the trigger of \"%s\" is not stop",
+				event->name);
+	if (event->trigger && common->stop)
+		return cmd_fail("no words describe this trace: both \"%s\" and \"%s\" stop it",
+				common->stop->name, event->name);
+	if (event->trigger)
+		common->stop = event;
+	if (event->filter && common->filtered && strcmp(event->filter, common->filtered->filter))
+		return fail_events(common->filtered->name, event->name, "filters");
+	if (event->filter)
+		common->filtered = event;
+	return EXIT_DONE;
+}
+
+/* The filter must not meet an event that has none now. */
+static int check_unfiltered(const struct common *common, struct hyptrace_event *const *events,
+			    unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && common->filtered; i++)
+		if (events[i]->enabled && !events[i]->filter &&
+		    has_fields(events[i], common->filtered->filter))
+			return fail_events(common->filtered->name, events[i]->name, "filters");
+	return EXIT_DONE;
+}
+
+static char *describe(const struct hyptrace_remote *remote, const struct common *common,
+		      struct hyptrace_event *const *events, unsigned int nr)
+{
+	const char *before = "";
+	unsigned int i;
+	char *words;
+	size_t len;
+	FILE *f = text_open(&words, &len);
+
+	for (i = 0; i < nr; i++) {
+		if (!events[i]->enabled || events[i]->trigger)
+			continue;
+		fprintf(f, "%s%s", before, events[i]->name);
+		before = ",";
+	}
+	if (remote->size_requested % 1024)
+		fprintf(f, ":size=%llu", (unsigned long long)remote->size_requested);
+	else
+		fprintf(f, ":size=%lluK", (unsigned long long)remote->size_requested / 1024);
+	fprintf(f, ":mode=%s", hyptrace_mode_name(remote->mode));
+	if (common->stop)
+		fprintf(f, ":stop=%s", common->stop->name);
+	if (common->stop && common->stop->after)
+		fprintf(f, ":after=%u", common->stop->after);
+	if (common->filtered)
+		fprintf(f, ":filter=%s", common->filtered->filter);
+	text_close(f);
+	return words;
+}
+
+static int print_words(struct context *ctx, const struct hyptrace_remote *remote,
+		       struct hyptrace_event *const *events, unsigned int nr)
+{
+	const char *parameter = parameter_of(remote->name), *quote;
+	struct common common = {};
+	unsigned int i, enabled = 0;
+	int code = EXIT_DONE;
+	char *words, *line;
+
+	if (!parameter)
+		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
+	for (i = 0; i < nr && !code; i++)
+		if (events[i]->enabled) {
+			enabled++;
+			code = add_event(&common, events[i]);
+		}
+	code = code ?: check_unfiltered(&common, events, nr);
+	if (code)
+		return code;
+	if (!enabled)
+		return cmd_fail("no event of \"%s\" is enabled: enable those that the boot shall trace",
+				remote->name);
+	words = describe(remote, &common, events, nr);
+	quote = strpbrk(words, " \t") ? "\"" : "";
+	line = xasprintf("%s=%s%s%s", parameter, quote, words, quote);
+	if (ctx->json) {
+		printer_array(ctx->p, NULL);
+		printer_object(ctx->p, NULL);
+		printer_str(ctx->p, "remote", remote->name);
+		printer_str(ctx->p, "boot", line);
+		printer_end(ctx->p);
+		printer_end(ctx->p);
+	} else {
+		out_printf(&ctx->out, "%s\n", line);
+	}
+	free(line);
+	free(words);
+	return EXIT_DONE;
+}
+
+/* Print the words for the remote that --remote chooses. Return an exit code. */
+int boot_print(struct context *ctx)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_event **events;
+	unsigned int nr;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
+
+	if (code)
+		return code;
+	code = print_words(ctx, remote, events, nr);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
+}
+
+static int fail_word(const char *word, const char *why)
+{
+	cmd_usage("wrong word \"%s\": %s", word, why);
+	return EXIT_USAGE;
+}
+
+/* Return why the value of an option is wrong, or NULL. */
+static const char *check_option(enum boot_option option, const char *value,
+				struct hyptrace_event *const *events, unsigned int nr)
+{
+	uint64_t number;
+	uint32_t mode;
+	unsigned int i;
+
+	switch (option) {
+	case SIZE:
+		return parse_size(value, &number) && number ? NULL : "it is no size, such as 2M";
+	case MODE:
+		return parse_mode(value, &mode) ? NULL : "a mode is overwrite or discard";
+	case AFTER:
+		return parse_number(value, UINT32_MAX, &number) ? NULL :
+			"it is no number of sub-buffers";
+	case STOP:
+		for (i = 0; i < nr && strcmp(events[i]->name, value); i++)
+			;
+		return i == nr ? "there is no such event" :
+		       events[i]->missing ? "it is not in this kernel" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static int check_options(char *rest, struct hyptrace_event *const *events, unsigned int nr,
+			 const char *values[NR_OPTIONS])
+{
+	const char *why;
+	char *word, *value;
+	unsigned int i;
+
+	while ((word = strsep(&rest, ":"))) {
+		value = strchr(word, '=');
+		for (i = 0; value && i < NR_OPTIONS; i++)
+			if (!strncmp(word, option_names[i], value - word) &&
+			    !option_names[i][value - word])
+				break;
+		if (!value || i == NR_OPTIONS)
+			return fail_word(word, "the options are size, mode, stop, after and filter");
+		if (values[i])
+			return fail_word(word, "it was given before");
+		values[i] = value + 1;
+		why = check_option(i, values[i], events, nr);
+		if (why)
+			return fail_word(word, why);
+	}
+	if (values[AFTER] && !values[STOP])
+		return fail_word("after", "it needs stop=EVENT");
+	return EXIT_DONE;
+}
+
+static int check_filter(const char *text, const struct event_choice *choice, const char *stop,
+			struct hyptrace_event *const *events, unsigned int nr)
+{
+	struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
+	struct hyptrace_filter *filter = NULL;
+	unsigned int nr_chosen = 0, i;
+	int code;
+
+	for (i = 0; i < nr; i++)
+		if (event_choice_has(choice, events[i]->name) ||
+		    (stop && !strcmp(events[i]->name, stop)))
+			chosen[nr_chosen++] = events[i];
+	code = filter_parse(text, chosen, nr_chosen, NULL, &filter);
+	hyptrace_filter_free(filter);
+	free(chosen);
+	return code;
+}
+
+static int check_words(char *words, const struct hyptrace_remote *remote,
+		       struct hyptrace_event *const *events, unsigned int nr)
+{
+	const char *values[NR_OPTIONS] = {}, *parameter = parameter_of(remote->name);
+	struct event_choice choice = {};
+	struct words names = {};
+	size_t len;
+	char *list;
+	int code;
+
+	if (!parameter)
+		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
+	len = strlen(parameter);
+	/* as --boot prints them */
+	if (!strncmp(words, parameter, len) && words[len] == '=')
+		words += len + 1;
+	len = strlen(words);
+	if (len > 1 && words[0] == '"' && words[len - 1] == '"') {
+		words[len - 1] = '\0';
+		words++;
+	}
+	list = strsep(&words, ":");
+	code = check_options(words, events, nr, values);
+	if (!code && *list && cmd_add_words(&names, list))
+		code = EXIT_USAGE;
+	if (!code && !names.nr && !values[STOP])
+		code = fail_word(list, "no event is named");
+	if (!code && names.nr)
+		code = cmd_choose_events("trace", events, nr, &names, &choice);
+	if (!code && values[FILTER])
+		code = check_filter(values[FILTER], &choice, values[STOP], events, nr);
+	event_choice_free(&choice);
+	free(names.words);
+	return code;
+}
+
+/* Check words for the remote that --remote chooses. Return an exit code. */
+int boot_check(struct context *ctx, const char *words)
+{
+	struct hyptrace_remote *remote;
+	struct hyptrace_event **events;
+	char *copy;
+	unsigned int nr;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
+
+	if (code)
+		return code;
+	copy = xstrdup(words);
+	code = check_words(copy, remote, events, nr);
+	free(copy);
+	hyptrace_free_events(events);
+	hyptrace_free_remote(remote);
+	return code;
+}

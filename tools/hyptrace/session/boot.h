@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The words on the kernel's command line that start a trace at boot: see hyptrace-boot(7). For the
+ * verb status.
+ */
+#ifndef BOOT_H
+#define BOOT_H
+
+struct context;
+
+int boot_print(struct context *ctx);
+int boot_check(struct context *ctx, const char *words);
+
+#endif /* BOOT_H */
