@@ -81,7 +81,8 @@ configure()
 	cat "${parts[@]}" >"$build/.fragment.new"
 	! has_el2_tracing || modules+=(CONFIG_HYPTRACE_KERNEL=m)
 	if [[ -z $unpatched ]]; then
-		printf '%s\n' "${modules[@]}" >>"$build/.fragment.new"
+		# a flavour may have other values
+		{ printf '%s\n' "${modules[@]}" && cat "${parts[@]}"; } >"$build/.fragment.new"
 		cat "$tree/drivers/hyptrace/Kconfig" >"$build/.kconfig.new"
 	else
 		: >"$build/.kconfig.new"

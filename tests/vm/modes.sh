@@ -62,5 +62,13 @@ mode 60 frequency --cpu cortex-a72 --require-protected --clock-frequency 5000000
 	"$kselftest" test_guest test_exits test_hypercalls test_clock
 mode 60 newest-cpu --cpu max --require-protected -- \
 	"$kselftest" test_guest test_exits test_hypercalls test_memory
+builtin=(env FLAVOUR=builtin "$vm/boot.sh")
+words=hyptrace=host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard
+if [[ -z $flavour ]]; then
+	FLAVOUR=builtin "$vm/kernel.sh"
+	job 30 builtin "${builtin[@]}" builtin '' -- bats:boot/boot.bats -- --require-protected --append "$words:colour=red"
+	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
+		--append "$words:colour=red"
+fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

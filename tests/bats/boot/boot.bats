@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# A kernel with hyptrace built in, whose command line starts a trace: see vm/modes.sh.
+
+load ../helper
+
+words='host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard'
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+	REMOTE=hypervisor
+}
+
+@test "the trace began before the first program, right after EL2 was protected" {
+	local first begin init
+	grep -q "hyptrace=$words" /proc/cmdline
+	ht status -j | jq -e '.[0] | .state == "tracing" and .mode == "discard" and .size_requested == 1048576'
+	# without protection, nobody enters EL2 before there is a VM
+	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || return 0
+	first=$(ht show -q 2>said | sed -n '1s/^\[[0-9]*\] *\([0-9.]*\):.*/\1/p')
+	[[ -n $first ]]
+	init=$(dmesg | sed -n 's/^\[ *\([0-9.]*\)\] Run .* as init process.*/\1/p')
+	# the kernel's log has the time of another clock, which begins a little later
+	awk -v first="$first" -v init="$init" 'BEGIN { exit first >= init + 0.1 }'
+	begin=$(dmesg | sed -n 's/^\[ *\([0-9.]*\)\] .*Protected .* initialized successfully.*/\1/p')
+	awk -v first="$first" -v begin="$begin" 'BEGIN { exit first < begin - 0.1 }'
+}
+
+@test "all events since then are in the rings, and EL2 has counted as many" {
+	local written lost
+	workload >/dev/null
+	ht stop
+	ht status -j >status
+	jq -e '.[0].cpus | all(.written == .read + .lost + .unread)' status
+	written=$(jq '[.[0].cpus[].written] | add' status)
+	lost=$(jq '[.[0].cpus[].lost] | add' status)
+	((written > 1000))
+	same "$(ht show -q | wc -l)" "$((written - lost))"
+	ht record -q --snapshot -o boot.dat
+	same "$(hyptrace report -q boot.dat | wc -l)" "$((written - lost))"
+	# the first visit of EL2 of each CPU begins with its beginning
+	hyptrace report -q -e hyp_enter,hyp_exit boot.dat >visits
+	awk '!seen[$1]++ && !/hyp_enter|hyp_exit/ { exit 1 }' visits
+	# each call has its entry
+	hyptrace stat --by reason -i boot.dat
+}
+
+@test "a wrong word was named" {
+	dmesg | grep -q 'remote "hypervisor": "colour=red" in the words of the boot is ignored: there is no such option'
+}
+
+@test "the present state in words is that of the boot" {
+	run -0 ht status --boot
+	same "$output" "hyptrace=hyp_enter,hyp_exit,host_hcall:size=1024K:mode=discard"
+	run -0 ht status --boot="$output"
+}
