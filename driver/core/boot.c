@@ -152,8 +152,8 @@ static void read_words(struct boot *boot, char *words)
  * Enable an event, with the filter if the event has the fields. Return false if the filter is
  * wrong.
  */
-static bool enable(struct boot *boot, const struct hyptrace_event *event, bool *is_filtered,
-		   const char **at, const char **why)
+static bool set_event(struct boot *boot, const struct hyptrace_event *event, bool *is_filtered,
+		      const char **at, const char **why)
 {
 	struct hyptrace_event_request request = {
 		.events = BIT_ULL(event->id), .enable = true,
@@ -177,7 +177,7 @@ static bool enable(struct boot *boot, const struct hyptrace_event *event, bool *
 	return !err || err == -ENOENT;
 }
 
-static void enable_all(struct boot *boot)
+static void set_events(struct boot *boot)
 {
 	const struct hyptrace_remote *remote = boot->remote;
 	bool is_filtered = false, is_right = true;
@@ -188,7 +188,7 @@ static void enable_all(struct boot *boot)
 		const struct hyptrace_event *event = remote->events[i];
 
 		if (boot->events & BIT_ULL(event->id) || event == boot->stop)
-			is_right &= enable(boot, event, &is_filtered, &at, &why);
+			is_right &= set_event(boot, event, &is_filtered, &at, &why);
 	}
 	if (boot->filter && (!is_filtered || !is_right))
 		warn(boot, *at ? at : boot->filter, why);
@@ -231,7 +231,7 @@ void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words)
 		return;
 	read_words(&boot, copy);
 	if (boot.events || boot.stop) {
-		enable_all(&boot);
+		set_events(&boot);
 		start(&boot);
 	}
 	hyptrace_remote_end_change(remote);

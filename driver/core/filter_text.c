@@ -164,7 +164,7 @@ static u64 find_errno(const char *name, size_t length)
 		ERRNO(EPERM), ERRNO(ENOENT), ERRNO(ESRCH), ERRNO(EINTR), ERRNO(EIO), ERRNO(ENXIO),
 		ERRNO(E2BIG), ERRNO(EAGAIN), ERRNO(ENOMEM), ERRNO(EACCES), ERRNO(EFAULT),
 		ERRNO(EBUSY), ERRNO(EEXIST), ERRNO(ENODEV), ERRNO(EINVAL), ERRNO(ENOSPC),
-		ERRNO(ERANGE), ERRNO(EDEADLK), ERRNO(ENOSYS), ERRNO(ENODATA), ERRNO(EOVERFLOW),
+		ERRNO(ERANGE), ERRNO(EDEADLK), ERRNO(ENODATA), ERRNO(EOVERFLOW),
 		ERRNO(EOPNOTSUPP), ERRNO(ETIMEDOUT),
 	};
 	unsigned int i;
@@ -204,10 +204,10 @@ static int parse_value(struct parser *p, const struct hyptrace_field *field, u64
 	length = name_length(p->at);
 	if (!length)
 		return fail(p, "a value is missing");
+	if (!negative && !isdigit(*p->at))
+		return parse_name(p, field, value);
 	if (isdigit(*p->at)) {
 		err = parse_number(p, field, value);
-	} else if (!negative) {
-		return parse_name(p, field, value);
 	} else {
 		*value = find_errno(p->at, length);
 		if (!*value)

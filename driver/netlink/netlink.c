@@ -191,7 +191,7 @@ static const struct genl_multicast_group groups[] = {
 	},
 };
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#ifndef HYPTRACE_HAS_SOCK_PRIVS
 static struct genl_split_ops all_ops[2 * (HYPTRACE_CMD_MAX + 1)];
 
 static int refuse_do(struct sk_buff *skb, struct genl_info *info)

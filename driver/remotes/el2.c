@@ -63,7 +63,7 @@ static const char *el2_why_not(void)
 	if (!is_kvm_arm_initialised())
 		return "KVM is not initialised";
 	if (!has_hold && !is_protected_kvm_enabled())
-		return "KVM of this kernel removes an unprotected EL2 with the last VM: boot with kvm-arm.mode=protected";
+		return "KVM here removes an unprotected EL2: boot with kvm-arm.mode=protected";
 	if (hyptrace_has_counter_erratum(false))
 		return "the physical counter needs a workaround that EL2 does not have";
 

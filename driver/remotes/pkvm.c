@@ -158,6 +158,7 @@ static int set_void_hcalls(void)
 	return ret;
 }
 
+/* If this is built in, pKVM protects EL2 right before it is called: see finalize_pkvm(). */
 static int __init hyptrace_pkvm_init(void)
 {
 	const char *why_not;
@@ -224,7 +225,6 @@ err_put_el2:
 	symbol_put(hyptrace_el2);
 	return ret;
 }
-/* If this is built in, pKVM protects EL2 right before: see finalize_pkvm(). */
 device_initcall_sync(hyptrace_pkvm_init);
 
 static void __exit hyptrace_pkvm_exit(void)

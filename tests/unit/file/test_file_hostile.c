@@ -163,14 +163,15 @@ static char *load(const char *name, size_t *size)
 static void cut_off(void **state)
 {
 	unsigned int kind, opened;
-	size_t size, at;
+	size_t size, at, step;
 	char *data;
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
 		data = make(kind, false, false, &size);
 		assert_true(use(data, size));
-		for (at = 0, opened = 0; at < size; at += at < 1100 ? 1 : kind == IMAGE_ZSTD ? 3 : 13)
+		step = kind == IMAGE_ZSTD ? 3 : 13;
+		for (at = 0, opened = 0; at < size; at += at < 1100 ? 1 : step)
 			opened += use(data, at);
 		/* once the headers are there */
 		assert_true(opened > 100);

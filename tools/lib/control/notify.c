@@ -34,8 +34,10 @@ static void make_request(struct hyptrace *h)
 	struct utsname name;
 	unsigned int major, minor, nr;
 
-	if (!uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-	    (major < 6 || (major == 6 && minor < 9)) && !hyptrace_get_remotes(h, &remotes, &nr, NULL))
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2 ||
+	    major > 6 || (major == 6 && minor >= 9))
+		return;
+	if (!hyptrace_get_remotes(h, &remotes, &nr, NULL))
 		hyptrace_free_remotes(remotes);
 }
 

@@ -16,7 +16,7 @@
 #define NAME_ID_MAX	UINT16_MAX
 #define NAMES_RULE	"not a number and the name of a hypercall"
 #define PREFIX		"tracefs_"
-#define NOT_MOUNTED	" (tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing)"
+#define NOT_MOUNTED	" (tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing)"
 
 static void close_source(void *arg)
 {
