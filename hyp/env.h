@@ -387,6 +387,9 @@ static inline int hyptrace_read_page_states(u64 pfn, struct hyptrace_page_states
 		states->hyp = hyptrace_page_state(pkvm_getstate(kvm_pgtable_hyp_pte_prot(hyp)));
 #ifdef HYPTRACE_TREE_SHARE_COUNT
 	states->nr_guests = page->host_share_guest_count;
+#elif defined(HYPTRACE_TREE_GUEST_SHARES)
+	/* EL2 does not know with whom. A guest is more usual than the secure world. */
+	states->nr_guests = states->hyp == HYPTRACE_PAGE_STATE_NONE;
 #else
 	states->nr_guests = 0;
 #endif
