@@ -273,7 +273,7 @@ gap()
 	hyptrace stat -q -j -- "${work[@]}" >counted.json
 	hyptrace stat -q -j --exact -- "${work[@]}" >exact.json
 	for file in counted.json exact.json; do
-		jq -e '.event_psec > 0 and .cpus[0].tracing > 0' "$file"
+		jq -e '.event_psec > 0 and any(.cpus[]; .tracing > 0)' "$file"
 	done
 	jq -e '.event_psec_spread >= 0 and all(.cpus[]; .tracing_spread >= 0)' exact.json
 	jq -e '.event_psec as $ps | all(.cpus[]; .tracing == (.events * $ps / 1000 | floor))' exact.json
