@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Build and run all unit tests, or those named: run.sh [TEST...]. The last line is "N passed, N failed". A program
-# may run for LIMIT seconds (300). A test that fails in a hypercall leaves a lock held, and the next test would
+# may run for LIMIT seconds (600). A test that fails in a hypercall leaves a lock held, and the next test would
 # wait for it forever.
 
 cd "$(dirname "$0")" || exit 1
 
 out=${O:-build}
-limit=${LIMIT:-300}
+limit=${LIMIT:-600}
 passed=0
 failed=0
 
