@@ -107,8 +107,6 @@ void hyptrace_reader_count(struct hyptrace_reader *reader)
 	number = READ_ONCE(meta->nr_entered);
 	while ((id = desc->ops->get_unread(reader->cpu, number, desc->priv)) >= 0) {
 		nr = count_events(reader->ring, id, 0);
-		/* (KU) Order the records before the look whether they were overwritten. */
-		smp_rmb();
 		/* If the writer has overwritten it meanwhile, so it has all older ones. */
 		if (desc->ops->get_unread(reader->cpu, number--, desc->priv) < 0)
 			break;

@@ -132,10 +132,7 @@ static u64 reader_losses(const struct hyptrace_reader *reader)
 	return READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
 }
 
-/*
- * Keep new losses for the next announcement. This needs no sync: the writer publishes each
- * loss at once, at least where the callback look finds it.
- */
+/* Keep new losses for the next announcement. The writer publishes each at once, or look does. */
 static void reader_save_losses(struct hyptrace_reader *reader)
 {
 	u64 losses;
