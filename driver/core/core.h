@@ -51,8 +51,7 @@
  *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking
  *	calls			none
- *	load_trace_buffer, prepare_resize
- *				remote->change
+ *	load_trace_buffer, prepare_resize: remote->change
  *	unload_trace_buffer, finish_resize
  *				none, or remote->change
  *	all others		remote->control
