@@ -44,7 +44,7 @@ stage()
 	mkdir -p "$1"
 	rsync -a --exclude-from="$repo/.gitignore" "$repo"/{COPYING,Kbuild,driver,hyp,tools,uapi} "$1/"
 	mv "$1/tools/packaging/debian" "$1/"
-	sed -i "s/@maintainer@/$(sed 's,[\\/&],\\&,g' <<<"$maintainer")/" "$1/debian/control"
+	sed -i "s/@maintainer@/$(printf %s "$maintainer" | sed 's,[\\/&],\\&,g')/" "$1/debian/control"
 	printf 'hyptrace (%s) unstable; urgency=medium\n\n  * Version %s of hyptrace.\n\n -- %s  %s\n' \
 		"$version" "$version" "$maintainer" "$date" >"$1/debian/changelog"
 }

@@ -9,6 +9,7 @@ words='host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard'
 setup()
 {
 	cd "$BATS_TEST_TMPDIR" || return
+	# shellcheck disable=SC2034 # ht reads it
 	REMOTE=hypervisor
 }
 
@@ -31,10 +32,10 @@ setup()
 	local written lost
 	workload >/dev/null
 	ht stop
-	ht status -j >status
-	jq -e '.[0].cpus | all(.written == .read + .lost + .unread)' status
-	written=$(jq '[.[0].cpus[].written] | add' status)
-	lost=$(jq '[.[0].cpus[].lost] | add' status)
+	ht status -j >state.json
+	jq -e '.[0].cpus | all(.written == .read + .lost + .unread)' state.json
+	written=$(jq '[.[0].cpus[].written] | add' state.json)
+	lost=$(jq '[.[0].cpus[].lost] | add' state.json)
 	((written > 1000))
 	same "$(ht show -q | wc -l)" "$((written - lost))"
 	ht record -q --snapshot -o boot.dat
