@@ -17,7 +17,7 @@
 #include "internal.h"
 
 /* Parentheses inside parentheses, at most */
-#define DEPTH_MAX	8
+#define DEPTH_MAX	16
 /* Digits of a number, at most */
 #define NUMBER_MAX	20
 

@@ -32,16 +32,15 @@ static const char *parameter_of(const char *remote)
 								      "hyptrace_pkvm.trace";
 }
 
-static int fail_events(const char *a, const char *b, const char *what)
+static int fail_filters(const char *a, const char *b)
 {
-	return cmd_fail("no words describe this trace: \"%s\" and \"%s\" have different %s", a, b,
-			what);
+	return cmd_fail("no words describe this trace: \"%s\" and \"%s\" have different filters",
+			a, b);
 }
 
 /* What the words can say of the events only once */
 struct common {
 	const struct hyptrace_event	*filtered;
-	const struct hyptrace_event	*unfiltered;
 	const struct hyptrace_event	*stop;
 };
 
@@ -66,7 +65,7 @@ static int add_event(struct common *common, const struct hyptrace_event *event)
 	if (event->trigger)
 		common->stop = event;
 	if (event->filter && common->filtered && strcmp(event->filter, common->filtered->filter))
-		return fail_events(common->filtered->name, event->name, "filters");
+		return fail_filters(common->filtered->name, event->name);
 	if (event->filter)
 		common->filtered = event;
 	return EXIT_DONE;
@@ -81,7 +80,7 @@ static int check_unfiltered(const struct common *common, struct hyptrace_event *
 	for (i = 0; i < nr && common->filtered; i++)
 		if (events[i]->enabled && !events[i]->filter &&
 		    has_fields(events[i], common->filtered->filter))
-			return fail_events(common->filtered->name, events[i]->name, "filters");
+			return fail_filters(common->filtered->name, events[i]->name);
 	return EXIT_DONE;
 }
 
@@ -153,22 +152,6 @@ static int print_words(struct context *ctx, const struct hyptrace_remote *remote
 	free(line);
 	free(words);
 	return EXIT_DONE;
-}
-
-/* Print the words for the remote that --remote chooses. Return an exit code. */
-int boot_print(struct context *ctx)
-{
-	struct hyptrace_remote *remote;
-	struct hyptrace_event **events;
-	unsigned int nr;
-	int code = cmd_get_events(ctx, &remote, &events, &nr);
-
-	if (code)
-		return code;
-	code = print_words(ctx, remote, events, nr);
-	hyptrace_free_events(events);
-	hyptrace_free_remote(remote);
-	return code;
 }
 
 static int fail_word(const char *word, const char *why)
@@ -284,20 +267,18 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 	return code;
 }
 
-/* Check words for the remote that --remote chooses. Return an exit code. */
-int boot_check(struct context *ctx, const char *words)
+/* Print the words for the remote that --remote chooses, or check @words. Return an exit code. */
+int boot_words(struct context *ctx, char *words)
 {
 	struct hyptrace_remote *remote;
 	struct hyptrace_event **events;
-	char *copy;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
 	if (code)
 		return code;
-	copy = xstrdup(words);
-	code = check_words(copy, remote, events, nr);
-	free(copy);
+	code = words ? check_words(words, remote, events, nr) :
+		       print_words(ctx, remote, events, nr);
 	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;

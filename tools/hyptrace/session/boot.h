@@ -8,7 +8,6 @@
 
 struct context;
 
-int boot_print(struct context *ctx);
-int boot_check(struct context *ctx, const char *words);
+int boot_words(struct context *ctx, char *words);
 
 #endif /* BOOT_H */

@@ -283,7 +283,7 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 
 struct input {
 	bool		boot;
-	const char	*words;
+	char		*words;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -319,7 +319,7 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 	cmd_parse_more(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
 	code = cmd_connect(ctx);
 	if (!code && in.boot)
-		return in.words ? boot_check(ctx, in.words) : boot_print(ctx);
+		return boot_words(ctx, in.words);
 	code = code ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
