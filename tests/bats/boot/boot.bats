@@ -48,6 +48,6 @@ setup()
 
 @test "the present state in words is that of the boot" {
 	run -0 ht status --boot
-	same "$output" "hyptrace=hyp_enter,hyp_exit,host_hcall:size=1024K:mode=discard"
+	same "$output" "hyptrace=hyp_enter,hyp_exit,host_hcall:size=1048576:mode=discard"
 	run -0 ht status --boot="$output"
 }

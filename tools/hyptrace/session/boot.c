@@ -3,6 +3,7 @@
  * Print the words that start the present trace at the next boot, and check words that are given.
  * The driver itself reads them: driver/core/boot.c.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +100,8 @@ static char *describe(const struct hyptrace_remote *remote, const struct common 
 		fprintf(f, "%s%s", before, events[i]->name);
 		before = ",";
 	}
-	if (remote->size_requested % 1024)
-		fprintf(f, ":size=%llu", (unsigned long long)remote->size_requested);
-	else
-		fprintf(f, ":size=%lluK", (unsigned long long)remote->size_requested / 1024);
-	fprintf(f, ":mode=%s", hyptrace_mode_name(remote->mode));
+	fprintf(f, ":size=%" PRIu64 ":mode=%s", remote->size_requested,
+		hyptrace_mode_name(remote->mode));
 	if (common->stop)
 		fprintf(f, ":stop=%s", common->stop->name);
 	if (common->stop && common->stop->after)
