@@ -159,7 +159,7 @@ TEST_F(firmware, calls_are_recorded_as_they_were_made)
 			EXPECT_EQ(1, event_field(event, "handled"));
 			EXPECT_EQ(call->ret[1], (uint64_t)event_field(event, "res_a1"));
 			if (call->ret[0] == call->x[0]) {
-				/* Android's 6.6 says that it has handled it, and answers nothing. */
+				/* Android's 6.6 handles it, and answers nothing. */
 				EXPECT_EQ(0, event_field(event, "err"));
 			} else {
 				EXPECT_GT(0, event_field(event, "err"));
