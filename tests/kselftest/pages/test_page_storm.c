@@ -124,8 +124,9 @@ TEST_F_TIMEOUT(storm, owners_are_those_of_the_events, 300)
 	TH_LOG("%u pages touched", self->owners.nr_used);
 	EXPECT_LT(1000, self->pages.shares);
 	EXPECT_LT(1000, self->pages.unshares);
-	EXPECT_EQ(!self->pages.only_shares, self->pages.vms > 1000);
-	EXPECT_EQ(!self->pages.only_shares, self->pages.teardowns > 1000);
+	/* some 9000 on most CPUs, 170 where a table needs 16 pages that are free */
+	EXPECT_EQ(!self->pages.only_shares, self->pages.vms > 100);
+	EXPECT_EQ(!self->pages.only_shares, self->pages.teardowns > 100);
 	/* two for each VM, and as many back */
 	EXPECT_LE(4 * self->pages.teardowns, donations);
 	EXPECT_LT(0, away);
