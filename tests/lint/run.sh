@@ -89,14 +89,12 @@ check_checkpatch()
 
 check_kernel_doc()
 {
-	local file said
+	local list said
 	has_tree || return 1
-	said=$(for file in "${c_files[@]}"; do
-		case $file in
-		driver/* | hyp/* | tools/lib/*) "$kernel_tree/scripts/kernel-doc" -none -Wall "$file" 2>&1 || true ;;
-		esac
+	mapfile -t list < <(those 'driver/*.[ch]' 'hyp/*.[ch]' 'tools/lib/*.[ch]')
+	said=$("$kernel_tree/scripts/kernel-doc" -none -Wall "${list[@]}" 2>&1 |
 	# kernel-doc mistakes any macro with ...TRACE_EVENT... in its body for a tracepoint, and prints the body
-	done | grep -v 'Unrecognized tracepoint format' | grep -E '^(Warning|Error)|: (warning|error): ' | sort -u)
+		grep -v 'Unrecognized tracepoint format' | grep -E '^(Warning|Error)|: (warning|error): ' | sort -u)
 	[[ -z $said ]] || { echo "$said" && return 1; }
 }
 
@@ -162,7 +160,7 @@ check_benchmark_builds()
 
 check_spdx()
 {
-	local file bad=0
+	local file list=() said
 	for file in "${files[@]}"; do
 		case $file in
 		COPYING) continue ;;
@@ -173,9 +171,12 @@ check_spdx()
 		# a picture has it in a file beside it, as REUSE has it
 		*.png) file+=.license ;;
 		esac
-		head -n 6 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file has no SPDX-License-Identifier in its first lines" && bad=1; }
+		list+=("$file")
 	done
-	return "$bad"
+	said=$(awk 'FNR <= 6 && /SPDX-License-Identifier: / { has[FILENAME] }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] " has no SPDX-License-Identifier in its first lines" }' \
+		"${list[@]}")
+	[[ -z $said ]] || { echo "$said" && return 1; }
 }
 
 check_hosts_and_homes()
@@ -191,22 +192,19 @@ check_left_over()
 
 check_white_space()
 {
-	local file bad=0
-	for file in "${files[@]}"; do
-		# in a patch a line with one blank is an empty context line
-		[[ $file != *.patch ]] || continue
-		grep -Iq . "$file" || continue
-		! grep -nHE '[[:blank:]]+$' "$file" || bad=1
-		[[ -z $(tail -c 1 "$file") ]] || { echo "$file does not end with a newline" && bad=1; }
-	done
-	return "$bad"
+	local list said
+	# in a patch a line with one blank is an empty context line
+	mapfile -t list < <(those '*' | grep -v '[.]patch$' | xargs -d '\n' grep -Il .)
+	said=$(grep -nHE '[[:blank:]]+$' "${list[@]}" || true
+		perl -ne 'print "$ARGV does not end with a newline\n" if eof && !/\n\z/' "${list[@]}")
+	[[ -z $said ]] || { echo "$said" && return 1; }
 }
 
 check_lengths()
 {
 	local file lines max bad=0
-	for file in "${files[@]}"; do
-		is_generated "$file" && continue
+	while read -r lines file; do
+		[[ $file != total ]] || continue
 		case $file in
 		COPYING) continue ;;
 		# the generator takes one file
@@ -214,9 +212,9 @@ check_lengths()
 		uapi/*.yaml) max=$max_spec_lines ;;
 		*) max=$max_lines ;;
 		esac
-		lines=$(wc -l <"$file")
-		((lines <= max)) || { echo "$file has $lines lines: split it, the limit is $max" && bad=1; }
-	done
+		((lines <= max)) || is_generated "$file" ||
+			{ echo "$file has $lines lines: split it, the limit is $max" && bad=1; }
+	done < <(wc -l "${files[@]}")
 	return "$bad"
 }
 
