@@ -7,6 +7,7 @@ page, or is added to one. The text is what the kernel tree's scripts/kernel-doc 
 compared, and the exit code is 1 if one differs.
 """
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -74,15 +75,23 @@ def overview(header):
     return [p.replace("\n", " ").strip() for p in "\n".join(lines).strip().split("\n\n")]
 
 
-def kernel_doc(tree, name):
-    """What kernel-doc says of a symbol, from its NAME on; a struct and a function may have the same name."""
+@functools.cache
+def all_kernel_doc(tree):
+    """What kernel-doc says of each symbol: {name: [text from its NAME on]}."""
     files = [str(header) for header in HEADERS] + sorted(str(f) for f in HEADERS[0].parent.rglob("*.c"))
-    said = subprocess.run([f"{tree}/scripts/kernel-doc", "-man", "-function", name, *files],
+    said = subprocess.run([f"{tree}/scripts/kernel-doc", "-man", *files],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
-    blocks = re.split(r"^\.TH .*\n", said, flags=re.M)[1:]
-    if not blocks:
-        sys.exit(f"{name} has no kernel-doc")
+    blocks = {}
+    for block in re.split(r"^\.TH .*\n", said, flags=re.M)[1:]:
+        name = re.match(r"\.SH NAME\n(?:\w+ )?(\w+) \\-", block)
+        if name:
+            blocks.setdefault(name.group(1), []).append(block)
     return blocks
+
+
+def kernel_doc(tree, name):
+    """What kernel-doc says of a symbol; a struct and a function may have the same name."""
+    return all_kernel_doc(tree).get(name) or sys.exit(f"{name} has no kernel-doc")
 
 
 def prototype(lines):
