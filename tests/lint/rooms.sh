@@ -15,62 +15,91 @@ repo=$(realpath "$here/../..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# room_of FILE: print the part that it belongs to
+# first_of PATH, first_two_of PATH: set $room to the first part of a path, or the first two
+first_of()
+{
+	room=${1%%/*}
+}
+
+first_two_of()
+{
+	local rest=${1#*/}
+	room=${1%%/*}/${rest%%/*}
+}
+
+# room_of FILE: set $room to the part that it belongs to. It starts no process: it is called for each include and symbol.
 room_of()
 {
+	room=
 	case $1 in
-	driver/main.*) echo main ;;
-	driver/compat.h) echo compat ;;
-	driver/*/*) echo "${1#driver/}" | cut -d/ -f1 ;;
-	hyp/*) echo hyp ;;
-	tools/lib/file/*/*) [[ $main == lib ]] && echo "${1#tools/lib/}" | cut -d/ -f1-2 || echo lib ;;
-	tools/lib/*/*) [[ $main == lib ]] && echo "${1#tools/lib/}" | cut -d/ -f1 || echo lib ;;
-	tools/lib/*) echo lib ;;
-	tools/hyptrace/view/*/*) echo "${1#tools/hyptrace/}" | cut -d/ -f1-2 ;;
-	tools/hyptrace/*/*) echo "${1#tools/hyptrace/}" | cut -d/ -f1 ;;
-	tools/hyptrace/*) echo main ;;
+	driver/main.*) room=main ;;
+	driver/compat.h) room=compat ;;
+	driver/*/*) first_of "${1#driver/}" ;;
+	hyp/*) room=hyp ;;
+	tools/lib/file/*/*) if [[ $main == lib ]]; then first_two_of "${1#tools/lib/}"; else room=lib; fi ;;
+	tools/lib/*/*) if [[ $main == lib ]]; then first_of "${1#tools/lib/}"; else room=lib; fi ;;
+	tools/lib/*) room=lib ;;
+	tools/hyptrace/view/*/*) first_two_of "${1#tools/hyptrace/}" ;;
+	tools/hyptrace/*/*) first_of "${1#tools/hyptrace/}" ;;
+	tools/hyptrace/*) room=main ;;
 	esac
+}
+
+# normal PATH: set $path to the path without . and ..
+normal()
+{
+	local part IFS=/ parts=()
+	for part in $1; do
+		case $part in
+		. | '') ;;
+		..) ((!${#parts[@]})) || unset 'parts[-1]' ;;
+		*) parts+=("$part") ;;
+		esac
+	done
+	path=${parts[*]}
 }
 
 # Print "FROM TO include HEADER" lines. A header's path is relative to the including file, or to a folder that compilers
 # are told.
 includes()
 {
-	local file header path from to folder
+	local file header path room from folder
 	cd "$repo"
 	grep -rnoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+["<][^">]+' "$@" --include='*.[ch]' >"$work/lines"
 	while IFS=: read -r file _ header; do
 		header=${header##*[\"<]}
-		for folder in "$(dirname "$file")" . tools tools/hyptrace tools/lib; do
-			path=$(realpath -m --relative-to="$repo" "$folder/$header")
+		for folder in "${file%/*}" . tools tools/hyptrace tools/lib; do
+			normal "$folder/$header"
 			[[ ! -f $path ]] || break
 		done
 		[[ -f $path ]] || continue
-		from=$(room_of "$file") to=$(room_of "$path")
-		[[ -z $to || $to == "$from" || $to == compat ]] || echo "$from $to include ${path##*/}"
+		room_of "$file"
+		from=$room
+		room_of "$path"
+		[[ -z $room || $room == "$from" || $room == compat ]] || echo "$from $room include ${path##*/}"
 	done <"$work/lines"
 }
 
 # Print "FROM TO call FUNCTION" lines.
 calls()
 {
-	local object name room
+	local objects object kind name room
 	local -A home=()
 	cd "$built"
-	find "$@" -name '*.o' ! -path '*/pic/*' ! -name '*.mod.o' ! -name '*.nvhe*' >"$work/objects"
-	while read -r object; do
-		nm "$object" >"$work/nm"
-		[[ -s $work/nm ]] || { echo "nm finds no symbols in $object" >&2 && return 1; }
-		sed -n "s|^[0-9a-f]\\+ [A-Z] |$object |p" "$work/nm" >>"$work/defined"
-		sed -n "s|^ *U |$object |p" "$work/nm" >>"$work/undefined"
-	done <"$work/objects"
-	while read -r object name; do
-		home[$name]=$(room_of "$object")
-	done <"$work/defined"
-	while read -r object name; do
-		room=$(room_of "$object")
-		[[ -z ${home[$name]:-} || ${home[$name]} == "$room" ]] || echo "$room ${home[$name]} call $name"
-	done <"$work/undefined"
+	mapfile -t objects < <(find "$@" -name '*.o' ! -path '*/pic/*' ! -name '*.mod.o' ! -name '*.nvhe*')
+	nm -A "${objects[@]}" 2>"$work/errors" | awk -v OFS=' ' '{ file = $1; sub(/:[^:]*$/, "", file) }
+		$(NF - 1) == "U" || ($(NF - 1) ~ /^[A-Z]$/) { print file, $(NF - 1), $NF }' >"$work/symbols"
+	! grep 'no symbols' "$work/errors" >&2 || return 1
+	while read -r object kind name; do
+		[[ $kind != U ]] || continue
+		room_of "$object"
+		home[$name]=$room
+	done <"$work/symbols"
+	while read -r object kind name; do
+		[[ $kind == U && -n ${home[$name]:-} ]] || continue
+		room_of "$object"
+		[[ ${home[$name]} == "$room" ]] || echo "$room ${home[$name]} call $name"
+	done <"$work/symbols"
 }
 
 includes "$@" >"$work/found"
