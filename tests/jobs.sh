@@ -20,7 +20,7 @@ job()
 # jobs_one FOLDER NAME COMMAND: run a job, and then print its output and add its row to the summary.
 jobs_one()
 {
-	local log=$1/log.$BASHPID start=$SECONDS code=0 good=0 bad=1 fd
+	local log=$1/log.$BASHPID start=$SECONDS code=0 good=0 bad=1 fd cpu
 	eval "$3" >"$log" 2>&1 </dev/null || code=$?
 	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
@@ -35,7 +35,10 @@ jobs_one()
 	flock "$fd"
 	echo "=== $2"
 	cat "$log"
-	printf '%-20s %5d passed, %3d failed, %4d s\n' "$2" "$good" "$bad" $((SECONDS - start)) >>"$1/rows"
+	# the second line that times prints is that of the processes that have ended
+	times >"$log.times"
+	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$log.times")
+	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$good" "$bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
 	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
 }
 

@@ -10,10 +10,11 @@ soname=libhyptrace.so.$(sed -n 's/^#define HYPTRACE_LIB_VERSION_MAJOR[[:space:]]
 # declare
 exports()
 {
-	local name visibility declared bad=0
+	local name visibility declared names bad=0
+	names=" $(grep -ohE '\bhyptrace_\w+\(' tools/lib/hyptrace{,_control,_file,_model}.h | tr '(\n' '  ') "
 	while read -r visibility name; do
 		declared=HIDDEN
-		! grep -qE "\b$name\(" tools/lib/hyptrace{,_control,_file,_model}.h || declared=DEFAULT
+		[[ $names != *" $name "* ]] || declared=DEFAULT
 		[[ $name == hyptrace_* ]] || { echo "$1 defines $name" && bad=1; }
 		[[ $visibility == "$declared" ]] || { echo "$1: $name is $visibility, not $declared" && bad=1; }
 	done < <(readelf -sW "$1" | awk '$4 ~ /FUNC|OBJECT/ && $5 != "LOCAL" && $7 != "UND" { print $6, $8 }')
