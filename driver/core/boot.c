@@ -24,6 +24,10 @@ struct boot {
 	const struct hyptrace_event	*stop;
 	u32				after;
 	const char			*filter;
+	/* why the filter is not used, at which place of it, and that it is not for lack of a field */
+	const char			*why;
+	const char			*at;
+	bool				is_wrong;
 };
 
 static void warn(const struct boot *boot, const char *word, const char *why)
@@ -58,12 +62,19 @@ static const char *set_mode(struct boot *boot, char *value)
 static const char *set_stop(struct boot *boot, char *value)
 {
 	boot->stop = hyptrace_event_find(boot->remote, value);
-	return boot->stop ? NULL : "there is no such event";
+	if (!boot->stop)
+		return "there is no such event";
+	if (!(boot->remote->desc->missing & BIT_ULL(boot->stop->id)))
+		return NULL;
+	boot->stop = NULL;
+	return "it is not in this kernel";
 }
 
 static const char *set_after(struct boot *boot, char *value)
 {
-	return kstrtou32(value, 10, &boot->after) ? "it takes a number of sub-buffers" : NULL;
+	const unsigned int base = strncasecmp(value, "0x", 2) ? 10 : 16;
+
+	return kstrtou32(value, base, &boot->after) ? "it takes a number of sub-buffers" : NULL;
 }
 
 static const char *set_filter(struct boot *boot, char *value)
@@ -140,33 +151,36 @@ static void read_words(struct boot *boot, char *words)
 
 	while ((word = strsep(&words, ":")))
 		read_option(boot, word, &given);
-	while ((word = strsep(&events, ",")))
-		read_event(boot, word);
+	while ((word = strsep(&events, ","))) {
+		if (*word)
+			read_event(boot, word);
+	}
 	if (boot->after && !boot->stop) {
 		warn(boot, "after", "it needs stop=EVENT");
 		boot->after = 0;
 	}
 }
 
-/*
- * Enable an event, with the filter if the event has the fields. Return false if the filter is
- * wrong.
- */
-static bool set_event(struct boot *boot, const struct hyptrace_event *event, bool *is_filtered,
-		      const char **at, const char **why)
+/* Enable an event, with the filter if the event has the fields. */
+static void set_event(struct boot *boot, const struct hyptrace_event *event, bool *is_filtered)
 {
 	struct hyptrace_event_request request = {
 		.events = BIT_ULL(event->id), .enable = true,
 	};
+	const char *at = NULL, *why = NULL;
 	struct hyptrace_filter_request filter;
 	struct netlink_ext_ack extack = {};
 	int err = -ENOENT;
 
 	if (boot->filter)
-		err = hyptrace_filter_parse(boot->filter, event, &filter, at, why);
+		err = hyptrace_filter_parse(boot->filter, event, &filter, &at, &why);
 	if (!err) {
 		request.filter = &filter;
 		*is_filtered = true;
+	} else if (!boot->why || (err == -EINVAL && !boot->is_wrong)) {
+		boot->is_wrong = err == -EINVAL;
+		boot->why = why;
+		boot->at = at;
 	}
 	if (event == boot->stop) {
 		request.trigger = HYPTRACE_TRIGGER_STOP;
@@ -174,24 +188,22 @@ static bool set_event(struct boot *boot, const struct hyptrace_event *event, boo
 	}
 	if (hyptrace_events_set(boot->remote, &request, &extack))
 		warn(boot, event->name, extack._msg ?: "the remote cannot enable it");
-	return !err || err == -ENOENT;
 }
 
 static void set_events(struct boot *boot)
 {
 	const struct hyptrace_remote *remote = boot->remote;
-	bool is_filtered = false, is_right = true;
-	const char *at = NULL, *why = NULL;
+	bool is_filtered = false;
 	unsigned int i;
 
 	for (i = 0; i < remote->nr_events; i++) {
 		const struct hyptrace_event *event = remote->events[i];
 
 		if (boot->events & BIT_ULL(event->id) || event == boot->stop)
-			is_right &= set_event(boot, event, &is_filtered, &at, &why);
+			set_event(boot, event, &is_filtered);
 	}
-	if (boot->filter && (!is_filtered || !is_right))
-		warn(boot, *at ? at : boot->filter, why);
+	if (boot->filter && (!is_filtered || boot->is_wrong))
+		warn(boot, *boot->at ? boot->at : boot->filter, boot->why);
 }
 
 static void start(struct boot *boot)
@@ -211,6 +223,8 @@ static void start(struct boot *boot)
 	if (err)
 		pr_warn("hyptrace: remote \"%s\" is not traced: %s\n", boot->remote->name,
 			extack._msg ?: "the remote refuses it");
+	if (err && boot->remote->state == HYPTRACE_STATE_LOADED)
+		hyptrace_remote_unload(boot->remote, &extack);
 }
 
 /**

@@ -193,7 +193,17 @@ static int parse_name(struct parser *p, const struct hyptrace_field *field, u64 
 	return fail(p, "the field has no value of this name");
 }
 
-static int parse_value(struct parser *p, const struct hyptrace_field *field, u64 *value)
+/* A sign is for fields that have one. A mask has any bit. */
+static bool is_possible(const struct hyptrace_field *field, u8 op, bool negative, u64 value)
+{
+	if (!field->is_signed)
+		return !negative || !value;
+	if (op == HYPTRACE_FILTER_OP_AND && !negative)
+		return true;
+	return value <= (u64)S64_MAX + negative;
+}
+
+static int parse_value(struct parser *p, const struct hyptrace_field *field, u8 op, u64 *value)
 {
 	const char *begin = skip_spaces(p->at);
 	const bool negative = accept(p, "-");
@@ -214,7 +224,7 @@ static int parse_value(struct parser *p, const struct hyptrace_field *field, u64
 			return fail(p, "this is no errno that EL2 returns: use its number");
 		p->at += length;
 	}
-	if (!err && (field->is_signed ? *value > S64_MAX : negative && *value))
+	if (!err && !is_possible(field, op, negative, *value))
 		err = fail(p, "the field has no such value");
 	if (negative)
 		*value = -*value;
@@ -243,7 +253,7 @@ static int parse_term(struct parser *p)
 		.on_true = HYPTRACE_FILTER_ACCEPT,
 		.on_false = HYPTRACE_FILTER_REJECT,
 	};
-	return parse_operator(p, &term->op) ?: parse_value(p, field, &term->value);
+	return parse_operator(p, &term->op) ?: parse_value(p, field, term->op, &term->value);
 }
 
 static int parse_any(struct parser *p);

@@ -57,7 +57,7 @@ complains()
 }
 
 @test "all words are used" {
-	boots "hyp_*,host_hcall:size=64K:mode=discard:stop=selftest:after=2:filter=id == 0x10 || ( id > 3 && id <= 5 )"
+	boots "hyp_*,host_hcall:size=64K:mode=discard:stop=selftest:after=0x2:filter=id == 0x10 || ( id > 3 && id <= 5 )"
 	same "$(cat "$BATS_TEST_TMPDIR/said")" ""
 	is '.state == "tracing" and .mode == "discard" and .size_requested == 65536'
 	events 'all(.enabled == (.name | startswith("hyp_") or IN("host_hcall", "selftest")))'
@@ -86,7 +86,8 @@ complains()
 
 @test "values have names, times have units, as in other filters" {
 	local filter
-	for filter in "duration > 1.204 us" "duration >= 20ms" "ret == -EPERM" "ret < -1" "ret == -22"; do
+	for filter in "duration > 1.204 us" "duration >= 20ms" "ret == -EPERM" "ret < -1" "ret == -22" "ret & 0x8000000000000000" \
+		"ret == -9223372036854775808"; do
 		boots "host_hcall:filter=$filter"
 		same "$(cat "$BATS_TEST_TMPDIR/said")" ""
 		events '.[] | select(.name == "host_hcall") | .filter != null'
@@ -115,6 +116,7 @@ complains()
 		selftest:discard|discard|there is no such option
 		selftest:size=64K:size=1M|size=1M|it was given before
 		selftest:filter=duration > 1|duration > 1|no event of the list has this field
+		selftest,hyp_enter,host_hcall:filter=id == x|x|the field has no value of this name
 		selftest:filter=id =|=|an operator is missing: use ==, !=, <, <=, >, >= or &
 		selftest:filter=id == x|x|the field has no value of this name
 		selftest:filter=id == 1us|1us|only the field duration takes a unit of time
@@ -160,6 +162,16 @@ complains()
 	same "$(cat "$BATS_TEST_TMPDIR/said")" ""
 	is '.mode == "discard" and .size_requested == 131072'
 	ht list -j | jq '.[0].events' | cmp - "$BATS_TEST_TMPDIR/before"
+	# there may be no other event than the one that stops
+	ht reset
+	ht enable --stop selftest
+	run -0 ht status --boot
+	words=${output#*=}
+	[[ $words == :size=* ]]
+	modprobe -r hyptrace_test
+	boots "$words"
+	same "$(cat "$BATS_TEST_TMPDIR/said")" ""
+	events 'map(select(.enabled) | [.name, .trigger]) == [["selftest", "stop"]]'
 }
 
 @test "status names wrong words, and what no words describe" {

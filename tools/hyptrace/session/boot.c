@@ -235,6 +235,7 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 	const char *values[NR_OPTIONS] = {}, *parameter = parameter_of(remote->name);
 	struct event_choice choice = {};
 	struct words names = {};
+	unsigned int i;
 	size_t len;
 	char *list;
 	int code;
@@ -258,6 +259,9 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 		code = fail_word(list, "no event is named");
 	if (!code && names.nr)
 		code = cmd_choose_events("trace", events, nr, &names, &choice);
+	for (i = 0; !code && i < choice.nr; i++)
+		if (choice.events[i]->missing)
+			code = fail_word(choice.events[i]->name, "it is not in this kernel");
 	if (!code && values[FILTER])
 		code = check_filter(values[FILTER], &choice, values[STOP], events, nr);
 	event_choice_free(&choice);

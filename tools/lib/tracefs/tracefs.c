@@ -51,7 +51,8 @@ static bool is_mounted(void)
 {
 	struct statfs fs;
 
-	return !statfs("/sys/kernel/tracing", &fs) && fs.f_type == TRACEFS_MAGIC;
+	return (!statfs("/sys/kernel/tracing", &fs) && fs.f_type == TRACEFS_MAGIC) ||
+	       (!statfs("/sys/kernel/debug/tracing", &fs) && fs.f_type == TRACEFS_MAGIC);
 }
 
 /* Find the folder of a tracer. */
@@ -74,7 +75,8 @@ static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *
 	if (t->dir < 0)
 		return hyptrace_error_set(err, errnum, "cannot open %s%s: %s%s",
 					  *path == '/' ? "" : mounts[0], path, strerror(errnum),
-					  *path == '/' || is_mounted() ? "" : NOT_MOUNTED);
+					  *path == '/' || errnum != ENOENT || is_mounted() ?
+						"" : NOT_MOUNTED);
 	if (!faccessat(t->dir, "tracing_on", W_OK, 0) && !faccessat(t->dir, "per_cpu", R_OK, 0))
 		return 0;
 	errnum = errno;

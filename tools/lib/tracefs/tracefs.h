@@ -76,6 +76,7 @@ struct tracefs_shared {
 	bool			is_ending;	/* read what there is, then end */
 	uint64_t		nr_begun;	/* sub-buffers that it has begun to write */
 	uint64_t		nr_written;	/* ... and written */
+	uint64_t		last;		/* time of the last record */
 	/* by the number of a sub-buffer: what was found up to its end */
 	struct tracefs_counts	at[TRACEFS_UNREAD_MAX];
 };
@@ -102,7 +103,7 @@ struct tracefs_reader {
 	struct hyptrace_reader	*reader;
 	struct tracefs_shared	*shared;
 	unsigned int		cpu;
-	pid_t			pid;
+	pid_t			pid;		/* 0: it has ended */
 	/* its descriptor is now a file, with this many bytes, which has all that follows */
 	bool			has_ended;
 	size_t			rest;

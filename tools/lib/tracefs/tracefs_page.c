@@ -99,6 +99,7 @@ void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *pa
 	page->used += words * WORD;
 	page->counts.events++;
 	page->shared->found = page->counts;
+	page->shared->last = ts;
 }
 
 static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,

@@ -287,6 +287,15 @@ struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
 	return NULL;
 }
 
+static void end_process(struct tracefs_reader *r)
+{
+	if (r->pid <= 0)
+		return;
+	kill(r->pid, SIGKILL);
+	TEMP_FAILURE_RETRY(waitpid(r->pid, NULL, 0));
+	r->pid = 0;
+}
+
 /* End the process; the caller closes the descriptor. */
 void hyptrace_tracefs_detach(struct hyptrace_reader *reader)
 {
@@ -295,10 +304,7 @@ void hyptrace_tracefs_detach(struct hyptrace_reader *reader)
 	while (*at != r)
 		at = &(*at)->next;
 	*at = r->next;
-	if (r->pid > 0) {
-		kill(r->pid, SIGKILL);
-		TEMP_FAILURE_RETRY(waitpid(r->pid, NULL, 0));
-	}
+	end_process(r);
 	munmap(r->shared, sizeof(*r->shared));
 	free(r);
 }
@@ -326,36 +332,55 @@ static bool can_read(int fd)
 	return ret > 0;
 }
 
-/* End a process that does not end: nobody knows how many events it still had. */
-static void give_up(struct tracefs_reader *r, int file)
+/*
+ * End a process that does not end, or whose sub-buffers nobody takes: it is not known how many events
+ * it still had. @taken bytes came from the pipe, of which the file has the first @rest. What is
+ * still in the pipe goes with it.
+ */
+static void give_up(struct tracefs_reader *r, int file, size_t taken)
 {
-	const struct hyptrace_subbuf last = { .commit = HYPTRACE_COMMIT_MISSED };
+	const size_t page = r->reader->subbuf_size;
+	struct tracefs_shared *shared = r->shared;
+	struct tracefs_counts counts = {};
+	struct hyptrace_subbuf last = { .commit = HYPTRACE_COMMIT_MISSED };
 
-	kill(r->pid, SIGKILL);
-	if (write(file, &last, sizeof(last)) != sizeof(last) ||
-	    ftruncate(file, r->rest + r->reader->subbuf_size))
+	end_process(r);
+	r->rest -= r->rest % page;
+	shared->nr_written -= (count_unread(r) + taken - r->rest) / page;
+	if (shared->nr_written)
+		counts = shared->at[(shared->nr_written - 1) % TRACEFS_UNREAD_MAX];
+	counts.lost = shared->found.lost;
+	last.time_stamp = shared->last;
+	if (pwrite(file, &last, sizeof(last), r->rest) != sizeof(last) ||
+	    ftruncate(file, r->rest + page))
 		return;
-	r->rest += r->reader->subbuf_size;
-	r->shared->at[r->shared->nr_written++ % TRACEFS_UNREAD_MAX] = r->shared->found;
+	r->rest += page;
+	shared->at[shared->nr_written++ % TRACEFS_UNREAD_MAX] = counts;
 }
 
 /* Move all that the process still writes to a file. Return the file, or -1. */
 static int collect(struct tracefs_reader *r)
 {
+	const size_t page = r->reader->subbuf_size;
 	int file = memfd_create("hyptrace", MFD_CLOEXEC);
+	size_t taken = 0;
 	char buf[16 << 10];
 	ssize_t n = 1;
 
 	while (file >= 0 && n) {
-		if (r->rest / r->reader->subbuf_size >= TRACEFS_UNREAD_MAX - 1 ||
-		    !can_read(r->reader->fd)) {
-			give_up(r, file);
+		if (taken / page >= TRACEFS_UNREAD_MAX - 1 || !can_read(r->reader->fd)) {
+			give_up(r, file, taken);
 			break;
 		}
 		n = read(r->reader->fd, buf, sizeof(buf));
-		if (n > 0 && write(file, buf, n) != n)
+		taken += n > 0 ? n : 0;
+		if (n > 0 && write(file, buf, n) != n) {
+			/* there was no room: the last sub-buffer makes some, to say so */
+			r->rest -= r->rest < page ? 0 : page;
+			give_up(r, file, taken);
 			break;
-		r->rest += n > 0 ? n : 0;
+		}
+		r->rest = taken;
 	}
 	if (file >= 0)
 		lseek(file, 0, SEEK_SET);
@@ -370,7 +395,8 @@ void hyptrace_tracefs_end_readers(struct tracefs *t)
 
 	for (r = t->readers; r; r = r->next) {
 		__atomic_store_n(&r->shared->is_ending, true, __ATOMIC_RELEASE);
-		kill(r->pid, SIGALRM);
+		if (r->pid > 0)
+			kill(r->pid, SIGALRM);
 	}
 	for (r = t->readers; r; r = r->next) {
 		file = r->has_ended ? -1 : collect(r);
