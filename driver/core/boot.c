@@ -24,10 +24,10 @@ struct boot {
 	const struct hyptrace_event	*stop;
 	u32				after;
 	const char			*filter;
-	/* why the filter is not used, at which place of it, and that it is not for lack of a field */
+	/* why an event does not use the filter, and at which place of it that is */
 	const char			*why;
 	const char			*at;
-	bool				is_wrong;
+	bool				is_wrong;	/* not just for lack of a field */
 };
 
 static void warn(const struct boot *boot, const char *word, const char *why)
