@@ -98,7 +98,7 @@ purge)
 	for module in /var/lib/dkms/hyptrace/*/"$kernel"/*/module/hyptrace_test.ko* /lib/modules/"$kernel"/updates/dkms/hyptrace_test.ko*; do
 		cp "$module" "${module/_test/_kernel}"
 	done
-	result "there are three modules" modinfo -k "$kernel" hyptrace_kernel
+	result "there are three modules" modinfo /lib/modules/"$kernel"/updates/dkms/hyptrace_kernel.ko*
 	result "apt removes the packages" apt-get -q -y --autoremove purge hyptrace libhyptrace1 libhyptrace-dev hyptrace-dkms
 	result "no file is left" left_behind
 	;;
