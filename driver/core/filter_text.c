@@ -193,16 +193,6 @@ static int parse_name(struct parser *p, const struct hyptrace_field *field, u64 
 	return fail(p, "the field has no value of this name");
 }
 
-/* A sign is for fields that have one. A mask has any bit. */
-static bool is_possible(const struct hyptrace_field *field, u8 op, bool negative, u64 value)
-{
-	if (!field->is_signed)
-		return !negative || !value;
-	if (op == HYPTRACE_FILTER_OP_AND && !negative)
-		return true;
-	return value <= (u64)S64_MAX + negative;
-}
-
 static int parse_value(struct parser *p, const struct hyptrace_field *field, u8 op, u64 *value)
 {
 	const char *begin = skip_spaces(p->at);
@@ -224,7 +214,10 @@ static int parse_value(struct parser *p, const struct hyptrace_field *field, u8 
 			return fail(p, "this is no errno that EL2 returns: use its number");
 		p->at += length;
 	}
-	if (!err && !is_possible(field, op, negative, *value))
+	/* A sign is for fields that have one. A mask has any bit. */
+	if (!err && (!field->is_signed ? negative && *value :
+		     (negative || op != HYPTRACE_FILTER_OP_AND) &&
+		     *value > (u64)S64_MAX + negative))
 		err = fail(p, "the field has no such value");
 	if (negative)
 		*value = -*value;

@@ -506,12 +506,10 @@ static int end(struct export *x)
 	return EXIT_DONE;
 }
 
-static const char *const endings[] = { ".json", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "chrome",
 	.place = 3,
-	.endings = endings,
+	.endings = (const char *const[]){ ".json", NULL },
 	.help = "Chrome's JSON trace events",
 	.targets = EXPORT_TO_FILE,
 	.by_cpu = true,

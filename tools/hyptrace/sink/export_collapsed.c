@@ -188,12 +188,10 @@ static int end(struct export *x)
 	return EXIT_DONE;
 }
 
-static const char *const endings[] = { ".collapsed", ".folded", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "collapsed",
 	.place = 4,
-	.endings = endings,
+	.endings = (const char *const[]){ ".collapsed", ".folded", NULL },
 	.help = "stacks with times, for flame graphs",
 	.targets = EXPORT_TO_FILE,
 	.by_cpu = true,

@@ -351,12 +351,10 @@ static int end(struct export *x)
 	return code;
 }
 
-static const char *const endings[] = { ".csv", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "csv",
 	.place = 6,
-	.endings = endings,
+	.endings = (const char *const[]){ ".csv", NULL },
 	.help = "tables for DuckDB and pandas: one, or one per event",
 	.targets = EXPORT_TO_FILE | EXPORT_TO_FOLDER,
 	.begin = begin,

@@ -386,12 +386,10 @@ static void end_part(struct export_part *part)
 	json_rows_free(part->state);
 }
 
-static const char *const endings[] = { ".jsonl", ".ndjson", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "jsonl",
 	.place = 5,
-	.endings = endings,
+	.endings = (const char *const[]){ ".jsonl", ".ndjson", NULL },
 	.help = "JSON Lines, as report -j prints EL2's events",
 	.targets = EXPORT_TO_FILE,
 	.begin = do_nothing,

@@ -78,15 +78,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = {
-	{ &lines_time_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.children = children,
+	.children = (const struct argp_child[]){ { &lines_time_argp, 0, NULL, 0 }, { 0 } },
 	.args_doc = "'EVENT [&& FILTER]' [-- COMMAND...]",
 	.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With COMMAND, its exit code is returned.",
 };

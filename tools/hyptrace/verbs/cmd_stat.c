@@ -51,27 +51,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct stat *stat = state->input;
 
 	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = stat;
-		return 0;
-	case ARGP_KEY_END:
+	if (key == ARGP_KEY_END)
 		return check(stat);
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = stat;
+	return 0;
 }
-
-static const struct argp_child children[] = {
-	{ &stat_argp, 0, NULL, 0 },
-	{ 0 }
-};
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = ARGS_COMMAND,
 	.doc = "Print the time of each CPU in the host, at EL2 and in guests, and a table of times. Without FILE, enable the events that this needs until COMMAND or the time has ended, or a signal comes. With COMMAND, its exit code is returned.",
-	.children = children,
+	.children = (const struct argp_child[]){ { &stat_argp, 0, NULL, 0 }, { 0 } },
 };
 
 static bool show(struct stat *stat)

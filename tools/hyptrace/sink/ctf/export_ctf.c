@@ -288,12 +288,10 @@ static int end(struct export *x)
 	return code;
 }
 
-static const char *const endings[] = { ".ctf", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "ctf",
 	.place = 2,
-	.endings = endings,
+	.endings = (const char *const[]){ ".ctf", NULL },
 	.help = "CTF 1.8 for babeltrace2 and Trace Compass: a folder",
 	.targets = EXPORT_TO_FOLDER,
 	.is_binary = true,

@@ -290,12 +290,10 @@ static int end(struct export *x)
 	return EXIT_DONE;
 }
 
-static const char *const endings[] = { ".pftrace", ".perfetto-trace", NULL };
-
 static const struct export_format format EXPORT_FORMAT = {
 	.name = "perfetto",
 	.place = 1,
-	.endings = endings,
+	.endings = (const char *const[]){ ".pftrace", ".perfetto-trace", NULL },
 	.help = "a timeline for ui.perfetto.dev",
 	.targets = EXPORT_TO_FILE,
 	.is_binary = true,
