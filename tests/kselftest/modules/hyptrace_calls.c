@@ -189,6 +189,28 @@ static u64 address_of(u64 value, struct kvm *vm)
 	return value;
 }
 
+static bool has_call(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i].name, name))
+			return true;
+
+	return false;
+}
+
+/*
+ * 7.2 maps at EL2 only what EL2 has pinned, but uses these pointers without pinning them: EL2 would
+ * panic. It has a tracer, as 7.3, but not this call of 7.3.
+ */
+static bool needs_pinned(const char *name)
+{
+	return (!strcmp(name, "__kvm_adjust_pc") || !strncmp(name, "__vgic_v3_", 10)) &&
+	       is_protected_kvm_enabled() &&
+	       has_call("__tracing_load") && !has_call("__pkvm_vcpu_sync_state");
+}
+
 static void know(struct calls_known *call, struct kvm *vm)
 {
 	unsigned int i, x;
@@ -205,7 +227,7 @@ static void know(struct calls_known *call, struct kvm *vm)
 			continue;
 		call->flags = ways[i].flags;
 		call->random = ways[i].random;
-		if (!vm && ways[i].x[1] == STAGE2)
+		if ((!vm && ways[i].x[1] == STAGE2) || needs_pinned(call->name))
 			call->flags = CALLS_UNSAFE;
 		for (x = 1; x < ARRAY_SIZE(call->x); x++)
 			call->x[x] = address_of(ways[i].x[x], vm);
