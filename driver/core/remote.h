@@ -254,7 +254,8 @@ struct hyptrace_swap {
  * @has_ended:	whether the recording has ended that an event stops, which may be later. Called like
  *		@get_fired.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
- *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded.
+ *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded;
+ *		-ENXIO if the CPU is offline; -EINTR if a signal comes before the end.
  *		Called at any time while the remote is registered. Optional.
  * @get_page_owner: get the owner of a page: enum hyptrace_page_owner of hyp/abi.h. -EOPNOTSUPP
  *		if the writer does not protect memory. Called at any time while the remote is

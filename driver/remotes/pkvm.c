@@ -62,28 +62,7 @@ static s64 time_visits(unsigned int count, void *priv)
 	return res.a0 == (unsigned long)SMCCC_RET_NOT_SUPPORTED ? ns : -EIO;
 }
 
-static const struct hyptrace_remote_ops ops = {
-	.load_trace_buffer	= hyptrace_writer_load,
-	.unload_trace_buffer	= hyptrace_writer_unload,
-	.enable_tracing		= hyptrace_writer_enable_tracing,
-	.swap_reader_page	= hyptrace_writer_swap,
-	.sync			= hyptrace_writer_sync,
-	.calls			= hyptrace_writer_calls,
-	.reset			= hyptrace_writer_reset,
-	.prepare_resize		= hyptrace_writer_prepare_resize,
-	.exchange_ring		= hyptrace_writer_exchange_ring,
-	.finish_resize		= hyptrace_writer_finish_resize,
-	.enable_event		= hyptrace_writer_enable_event,
-	.set_filter		= hyptrace_writer_set_filter,
-	.set_trigger		= hyptrace_writer_set_trigger,
-	.pause			= hyptrace_writer_pause,
-	.arm			= hyptrace_writer_arm,
-	.get_fired		= hyptrace_writer_get_fired,
-	.has_ended		= hyptrace_writer_has_ended,
-	.write_selftest		= hyptrace_writer_selftest,
-	.get_page_owner		= get_page_owner,
-	.time_visits		= time_visits,
-};
+static struct hyptrace_remote_ops ops __ro_after_init;
 
 static char *trace;
 module_param(trace, charp, 0444);
@@ -201,6 +180,9 @@ static int __init hyptrace_pkvm_init(void)
 	}
 
 	set_events();
+	ops = hyptrace_writer_ops;
+	ops.get_page_owner = get_page_owner;
+	ops.time_visits = time_visits;
 	desc.missing = writer.missing;
 	desc.incomplete = writer.incomplete;
 	desc.boot = trace;

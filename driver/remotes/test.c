@@ -64,7 +64,7 @@ static void rate_work(struct work_struct *work)
 
 	/* Ignore -ENXIO: the CPU has just gone offline. */
 	for_each_online_cpu(cpu)
-		hyptrace_writer_selftest(cpu, rate.written, count, &writer);
+		hyptrace_writer_ops.write_selftest(cpu, rate.written, count, &writer);
 	rate.written = due;
 
 	schedule_delayed_work(&rate.work, msecs_to_jiffies(RATE_PERIOD_MS));
@@ -89,7 +89,7 @@ static int set_rate(u32 per_second, void *priv)
 
 static int enable_tracing(bool enable, void *priv)
 {
-	int ret = hyptrace_writer_enable_tracing(enable, priv);
+	int ret = hyptrace_writer_ops.enable_tracing(enable, priv);
 
 	if (!ret) {
 		rate.tracing = enable;
@@ -99,27 +99,7 @@ static int enable_tracing(bool enable, void *priv)
 	return ret;
 }
 
-static const struct hyptrace_remote_ops ops = {
-	.load_trace_buffer	= hyptrace_writer_load,
-	.unload_trace_buffer	= hyptrace_writer_unload,
-	.enable_tracing		= enable_tracing,
-	.swap_reader_page	= hyptrace_writer_swap,
-	.sync			= hyptrace_writer_sync,
-	.calls			= hyptrace_writer_calls,
-	.reset			= hyptrace_writer_reset,
-	.prepare_resize		= hyptrace_writer_prepare_resize,
-	.exchange_ring		= hyptrace_writer_exchange_ring,
-	.finish_resize		= hyptrace_writer_finish_resize,
-	.enable_event		= hyptrace_writer_enable_event,
-	.set_filter		= hyptrace_writer_set_filter,
-	.set_trigger		= hyptrace_writer_set_trigger,
-	.pause			= hyptrace_writer_pause,
-	.arm			= hyptrace_writer_arm,
-	.get_fired		= hyptrace_writer_get_fired,
-	.has_ended		= hyptrace_writer_has_ended,
-	.write_selftest		= hyptrace_writer_selftest,
-	.set_rate		= set_rate,
-};
+static struct hyptrace_remote_ops ops __ro_after_init;
 
 /* Act as a hypervisor whose kernel has no place for some hooks. */
 static unsigned long missing;
@@ -156,6 +136,9 @@ static int __init hyptrace_test_init(void)
 	if (ret)
 		goto free_rings;
 
+	ops = hyptrace_writer_ops;
+	ops.enable_tracing = enable_tracing;
+	ops.set_rate = set_rate;
 	desc.missing = writer.missing | missing;
 	desc.incomplete = writer.incomplete | incomplete;
 	desc.boot = trace;

@@ -100,8 +100,10 @@ static int pause_and_attach(struct hyptrace_writer *writer)
 	return ret ?: attach_all(writer);
 }
 
-static int arm(struct hyptrace_writer *writer)
+static int arm(void *priv)
 {
+	struct hyptrace_writer *writer = priv;
+
 	return hyptrace_writer_call(writer, HYPTRACE_OP_ARM, ++writer->arm, 0, 0);
 }
 
@@ -204,14 +206,7 @@ void hyptrace_writer_exit(struct hyptrace_writer *writer)
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_exit);
 
-/**
- * hyptrace_writer_load() - load_trace_buffer of struct hyptrace_remote_ops
- * @buf:	the rings
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
+static int load_trace_buffer(struct hyptrace_buffer *buf, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
@@ -222,16 +217,8 @@ int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_load);
 
-/**
- * hyptrace_writer_unload() - unload_trace_buffer of struct hyptrace_remote_ops
- * @buf:	the rings
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
+static int unload_trace_buffer(struct hyptrace_buffer *buf, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 
@@ -239,16 +226,8 @@ int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
 
 	return hyptrace_writer_take_back(writer, buf, 0);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_unload);
 
-/**
- * hyptrace_writer_enable_tracing() - enable_tracing of struct hyptrace_remote_ops
- * @enable:	start or stop
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_enable_tracing(bool enable, void *priv)
+static int enable_tracing(bool enable, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
@@ -274,19 +253,9 @@ int hyptrace_writer_enable_tracing(bool enable, void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_enable_tracing);
 
-/**
- * hyptrace_writer_swap() - swap_reader_page of struct hyptrace_remote_ops
- * @cpu:	whose ring
- * @consumed:	bytes consumed from the present reader page
- * @swap:	out: the new reader page
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
-			 struct hyptrace_swap *swap, void *priv)
+static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
+			    void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	struct hyptrace_meta *meta;
@@ -302,45 +271,22 @@ int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
 
 	return 0;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_swap);
 
-/**
- * hyptrace_writer_calls() - calls of struct hyptrace_remote_ops
- * @priv:	the writer
- *
- * Return: see there.
- */
-u64 hyptrace_writer_calls(void *priv)
+static u64 get_calls(void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 
 	return atomic64_read(&writer->calls);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_calls);
 
-/**
- * hyptrace_writer_sync() - sync of struct hyptrace_remote_ops
- * @cpu:	whose ring
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_sync(unsigned int cpu, void *priv)
+static int sync_ring(unsigned int cpu, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 
 	return hyptrace_writer_call(writer, HYPTRACE_OP_SYNC, cpu, 0, 0);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_sync);
 
-/**
- * hyptrace_writer_reset() - reset of struct hyptrace_remote_ops
- * @cpu:	whose ring
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_reset(unsigned int cpu, void *priv)
+static int reset_ring(unsigned int cpu, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
@@ -355,20 +301,11 @@ int hyptrace_writer_reset(unsigned int cpu, void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_reset);
 
-/**
- * hyptrace_writer_prepare_resize() - prepare_resize of struct hyptrace_remote_ops
- * @buf:	the new rings
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
+static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
 {
 	return hyptrace_writer_share_all(priv, buf, HYPTRACE_SPARE_RING);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_prepare_resize);
 
 /* Each MOVE takes one sub-buffer from the old ring, so nr_pages bounds their number. */
 static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
@@ -405,18 +342,8 @@ static void move_events(struct hyptrace_writer *writer, unsigned int cpu,
 		pr_err("%s: events of CPU %u cannot be moved: %lld\n", writer->name, cpu, ret);
 }
 
-/**
- * hyptrace_writer_exchange_ring() - exchange_ring of struct hyptrace_remote_ops
- * @cpu:	whose ring
- * @old:	its present pages
- * @reader_id:	the reader page, an index in @old
- * @new:	its new pages
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old,
-				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv)
+static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
+			 struct hyptrace_ring_pages *new, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	int ret;
@@ -432,30 +359,13 @@ int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *
 
 	return 0;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_exchange_ring);
 
-/**
- * hyptrace_writer_finish_resize() - finish_resize of struct hyptrace_remote_ops
- * @buf:	the rings to take back
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv)
+static int finish_resize(struct hyptrace_buffer *buf, void *priv)
 {
 	return hyptrace_writer_take_back(priv, buf, HYPTRACE_SPARE_RING);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_finish_resize);
 
-/**
- * hyptrace_writer_enable_event() - enable_event of struct hyptrace_remote_ops
- * @id:		the event
- * @enable:	enable or disable
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
+static int enable_event(u16 id, bool enable, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
 	u64 before = writer->events;
@@ -478,17 +388,9 @@ int hyptrace_writer_enable_event(u16 id, bool enable, void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_enable_event);
 
-/**
- * hyptrace_writer_pause() - pause of struct hyptrace_remote_ops
- * @priv:	the writer
- *
- * When it returns, no CPU is recording an event any more: what has fired is published.
- *
- * Return: see there.
- */
-int hyptrace_writer_pause(void *priv)
+/* When it returns, no CPU is recording an event any more: what has fired is published. */
+static int pause_tracing(void *priv)
 {
 	int ret;
 
@@ -498,33 +400,8 @@ int hyptrace_writer_pause(void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_pause);
 
-/**
- * hyptrace_writer_arm() - arm of struct hyptrace_remote_ops
- * @priv:	the writer
- *
- * Return: see there.
- */
-int hyptrace_writer_arm(void *priv)
-{
-	return arm(priv);
-}
-EXPORT_SYMBOL_GPL(hyptrace_writer_arm);
-
-/**
- * hyptrace_writer_selftest() - write_selftest of struct hyptrace_remote_ops
- * @cpu:	where to write
- * @id:		number of the first event
- * @count:	how many events
- * @priv:	the writer
- *
- * Context: process, sleeps. No lock is needed, and the remote need not be loaded.
- * Return: 0; -ENXIO if the CPU is offline; -ENODEV if the writer does not answer there;
- * -ENODATA if the event is not enabled there, or a trigger keeps it from being recorded; -EINTR if
- * a signal came before the end.
- */
-int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
+static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {
 	struct cpu_call call = {
 		.writer = priv, .op = HYPTRACE_OP_WRITE, .arg1 = id,
@@ -545,7 +422,32 @@ int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_selftest);
+
+/*
+ * The callbacks of all writers, with the writer as priv: see struct hyptrace_remote_ops. A remote
+ * copies them, and adds its own.
+ */
+const struct hyptrace_remote_ops hyptrace_writer_ops = {
+	.load_trace_buffer	= load_trace_buffer,
+	.unload_trace_buffer	= unload_trace_buffer,
+	.enable_tracing		= enable_tracing,
+	.swap_reader_page	= swap_reader_page,
+	.sync			= sync_ring,
+	.calls			= get_calls,
+	.reset			= reset_ring,
+	.prepare_resize		= prepare_resize,
+	.exchange_ring		= exchange_ring,
+	.finish_resize		= finish_resize,
+	.enable_event		= enable_event,
+	.set_filter		= hyptrace_writer_set_filter,
+	.set_trigger		= hyptrace_writer_set_trigger,
+	.pause			= pause_tracing,
+	.arm			= arm,
+	.get_fired		= hyptrace_writer_get_fired,
+	.has_ended		= hyptrace_writer_has_ended,
+	.write_selftest		= write_selftest,
+};
+EXPORT_SYMBOL_GPL(hyptrace_writer_ops);
 
 /**
  * hyptrace_writers_init() - set up the state of CPU hotplug that all writers share

@@ -110,26 +110,9 @@ static inline s64 hyptrace_writer_call(struct hyptrace_writer *writer, u64 op, u
 	return writer->call(op, arg1, arg2, arg3);
 }
 
-u64 hyptrace_writer_calls(void *priv);
+extern const struct hyptrace_remote_ops hyptrace_writer_ops;
 int hyptrace_writer_init(struct hyptrace_writer *writer, s64 event_list_hash);
 void hyptrace_writer_exit(struct hyptrace_writer *writer);
-
-/* For struct hyptrace_remote_ops, with the writer as priv */
-int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv);
-int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv);
-int hyptrace_writer_enable_tracing(bool enable, void *priv);
-int hyptrace_writer_swap(unsigned int cpu, u32 consumed,
-			 struct hyptrace_swap *swap, void *priv);
-int hyptrace_writer_sync(unsigned int cpu, void *priv);
-int hyptrace_writer_reset(unsigned int cpu, void *priv);
-int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv);
-int hyptrace_writer_exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old,
-				  u32 reader_id, struct hyptrace_ring_pages *new, void *priv);
-int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
-int hyptrace_writer_enable_event(u16 id, bool enable, void *priv);
-int hyptrace_writer_pause(void *priv);
-int hyptrace_writer_arm(void *priv);
-int hyptrace_writer_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 
 /* For main.c */
 int hyptrace_writers_init(void);
@@ -141,7 +124,7 @@ int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsign
 int hyptrace_writer_send_filters(struct hyptrace_writer *writer, unsigned int cpu);
 int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer);
 
-/* writer_trigger.c: also for struct hyptrace_remote_ops */
+/* writer_trigger.c */
 int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv);

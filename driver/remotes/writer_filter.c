@@ -141,4 +141,3 @@ int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsign
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_set_filter);

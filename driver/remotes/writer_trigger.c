@@ -22,7 +22,6 @@ int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after
 {
 	return hyptrace_writer_call(priv, HYPTRACE_OP_TRIGGER, id, trigger, after);
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_set_trigger);
 
 /* Copy what the writer has published, if it is of the number @arm. */
 static bool read_fired(const struct hyptrace_fired *from, u64 arm, struct hyptrace_fired *to)
@@ -66,7 +65,6 @@ int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fir
 
 	return -EAGAIN;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_get_fired);
 
 /**
  * hyptrace_writer_has_ended() - has_ended of struct hyptrace_remote_ops
@@ -88,7 +86,6 @@ bool hyptrace_writer_has_ended(void *priv)
 
 	return false;
 }
-EXPORT_SYMBOL_GPL(hyptrace_writer_has_ended);
 
 /**
  * hyptrace_writer_clear_triggers() - remove the triggers that an earlier module has set

@@ -32,8 +32,8 @@
  * models: driver/core/reader.c:reader_consume 7ff45ac034bebce177a1fca357796bed3f9b1e3b30065b1a9b2fef577dffd92d
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/core/reader.c:hyptrace_reader_clear 5cc37ea5df862e7644ef19821b527e28f482865b1b7c214cf50af84583280ed8
- * models: driver/remotes/writer.c:hyptrace_writer_swap fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
- * models: driver/remotes/writer.c:hyptrace_writer_reset 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
+ * models: driver/remotes/writer.c:swap_reader_page fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
+ * models: driver/remotes/writer.c:reset_ring 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
  */
 
 #ifndef PAGES
@@ -369,7 +369,7 @@ fill:
 		:: reset(false, ret);
 		fi;
 #if BACK
-		/* hyptrace_writer_reset() */
+		/* reset_ring() */
 		do
 		:: nr_unwiped > 0 ->
 			if

@@ -83,9 +83,9 @@ static int __init leave_init(void)
 	if (ret)
 		return ret;
 
-	ret = hyptrace_writer_load(&rings, &writer) ?:
-	      hyptrace_writer_enable_tracing(true, &writer) ?:
-	      hyptrace_writer_prepare_resize(&spare_rings, &writer);
+	ret = hyptrace_writer_ops.load_trace_buffer(&rings, &writer) ?:
+	      hyptrace_writer_ops.enable_tracing(true, &writer) ?:
+	      hyptrace_writer_ops.prepare_resize(&spare_rings, &writer);
 	if (ret)
 		hyptrace_writer_exit(&writer);
 
