@@ -10,7 +10,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/completion.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/documents.sh"
 
-# The kernel series to fetch for its checkers if the cache has no kernel tree.
+# The kernel series whose checkers are used
 checkers=6.12
 max_lines=600
 # The generator takes the specification of the netlink family from one file.
@@ -67,13 +67,12 @@ tree_with()
 	[[ -n $kernel_tree ]]
 }
 
-# Set $kernel_tree to a tree that has checkpatch. Any tree will do; prefer the series above, which all machines
-# have.
+# Set $kernel_tree to the tree of the series above, whose checkpatch and kernel-doc check the files: those of other
+# series find other things.
 has_tree()
 {
 	kernel_tree=$cache/src/$checkers
-	[[ -f $kernel_tree/Makefile ]] || tree_with scripts/checkpatch.pl || "$vm/fetch.sh" "$checkers" || return
-	[[ -f $kernel_tree/scripts/checkpatch.pl ]] || kernel_tree=$cache/src/$checkers
+	[[ -f $kernel_tree/Makefile ]] || "$vm/fetch.sh" "$checkers"
 }
 
 # found PATTERN FILE...: print the lines that match; true if there are none
@@ -144,12 +143,7 @@ check_man_pages()
 # The pages of the library are made of its kernel-doc. The kernel-doc of another series may word them otherwise.
 check_library_man_pages()
 {
-	has_tree || return 1
-	[[ $kernel_tree == "$cache/src/$checkers" ]] || {
-		echo "note: no kernel $checkers is at hand: the pages of the library were not compared"
-		return 0
-	}
-	tests/man3.py --check "$kernel_tree"
+	has_tree && tests/man3.py --check "$kernel_tree"
 }
 
 # The other programs of the benchmarks need a kernel or LTTng.
