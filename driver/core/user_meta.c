@@ -62,7 +62,14 @@ struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
  */
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void)
 {
-	return (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	struct hyptrace_map_meta *user = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+
+	if (user) {
+		user->buffer.meta_page_size = PAGE_SIZE;
+		user->buffer.meta_struct_len = sizeof(*user);
+		user->buffer.subbuf_size = PAGE_SIZE;
+	}
+	return user;
 }
 
 /**
@@ -110,9 +117,6 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	u64 dropped = READ_ONCE(meta->dropped);
 	u64 written = READ_ONCE(meta->written);
 
-	WRITE_ONCE(user->meta_page_size, PAGE_SIZE);
-	WRITE_ONCE(user->meta_struct_len, sizeof(*map));
-	WRITE_ONCE(user->subbuf_size, PAGE_SIZE);
 	WRITE_ONCE(user->nr_subbufs, reader->ring->nr_pages);
 	WRITE_ONCE(user->reader.id, user_id(reader->ring, reader->id));
 	/*

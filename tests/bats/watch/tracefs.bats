@@ -56,6 +56,8 @@ mainline()
 # of 1 MiB. Only one of them can have its buffer.
 for_both()
 {
+	# In 7.2 a time before the last update of the clock becomes one 584 years later.
+	[[ $(uname -r) != 7.2.* ]] || skip "the clock of this kernel's tracer is wrong"
 	echo 1024 >"$tracer/buffer_size_kb"
 	"$1"
 	echo "$size" >"$tracer/buffer_size_kb"
