@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hooks that do more than to record one event: calls of the firmware, and runs of a guest.
+ * Hooks that do more than to record one event: calls of the firmware, runs of a guest, and a panic.
  * The macros of hooks.h call them if the event is enabled on any CPU.
  */
 #include "hooks.h"
@@ -100,6 +100,33 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 {
 	if (protected && ARM_EXCEPTION_CODE(exit_code) == ARM_EXCEPTION_IL)
 		__hyptrace_vcpu_illegal_trap(vcpu->arch.fault.esr_el2);
+}
+
+/**
+ * hyptrace_panic() - record that EL2 has panicked, and stop the recording on all CPUs
+ * @elr:	ELR_EL2 at the panic
+ *
+ * The host prints what led to the panic: nothing may overwrite it. This CPU may hold any lock, and
+ * may have been interrupted anywhere: the event is recorded only if that takes no lock that is
+ * held. A fault in here ends here again, and is left alone then. While EL2 runs a protected guest,
+ * nothing is recorded.
+ */
+void hyptrace_panic(u64 elr)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	if (ring->panicked)
+		return;
+	ring->panicked = true;
+	if (ring->selected && !(ring->silent & HYPTRACE_SILENT_GUEST) &&
+	    !hyp_spin_is_locked(&ring->lock)) {
+		hyptrace_set_silent(ring, 0);
+		/* A filter or a trigger could wait for a lock. */
+		ring->enabled |= ring->aside & BIT_ULL(HYPTRACE_EVENT_hyp_panic);
+		hyptrace(hyp_panic, read_sysreg_el2(SYS_ESR), elr, read_sysreg_el2(SYS_FAR));
+	}
+	WRITE_ONCE(hyptrace_events_barred, ~0ULL);
+	WRITE_ONCE(hyptrace_events_on, 0);
 }
 
 #endif

@@ -563,3 +563,25 @@ HYP_EVENT(hyp_printk,
 	HE_PRINTK("fmt_id=%u a=0x%llx b=0x%llx c=0x%llx d=0x%llx", __entry->fmt_id,
 		  __entry->a, __entry->b, __entry->c, __entry->d)
 )
+
+/*
+ * EL2 has panicked on this CPU, with these values of ESR_EL2, ELR_EL2 and FAR_EL2. vcpu is the
+ * thread of the vCPU that it ran, or 0.
+ */
+HYP_EVENT(hyp_panic,
+	HE_PROTO(u64 esr, u64 elr, u64 far),
+	HE_STRUCT(
+		he_field(pid_t, vcpu)
+		he_field(u64, esr)
+		he_field(u64, elr)
+		he_field(u64, far)
+	),
+	HE_ASSIGN(
+		__entry->vcpu = running;
+		__entry->esr = esr;
+		__entry->elr = elr;
+		__entry->far = far;
+	),
+	HE_PRINTK("vcpu=%d esr=0x%llx elr=0x%llx far=0x%llx", __entry->vcpu, __entry->esr,
+		  __entry->elr, __entry->far)
+)

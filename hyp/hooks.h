@@ -327,6 +327,7 @@ static __always_inline void hyptrace_pool_change(u32 *left, u8 op, u8 order, u64
 #endif
 
 /* calls.c */
+void hyptrace_panic(u64 elr);
 void __hyptrace_fixup_begin(u64 exit_code);
 void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
 

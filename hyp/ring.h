@@ -136,6 +136,7 @@ struct hyptrace_clock_copy {
  *		while the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h
  * @payload:	of an event that is not in the ring yet
+ * @panicked:	EL2 has panicked on this CPU
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only.
  *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
@@ -204,6 +205,7 @@ struct hyptrace_ring {
 	struct hyptrace_begun	begun;
 	struct hyptrace_counting counting;
 	u64			payload[HYPTRACE_MAX_ENTRY_BYTES / sizeof(u64)];
+	bool			panicked;
 
 	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);

@@ -223,6 +223,10 @@ void hyptrace_user_meta_hide(struct hyptrace_reader *reader);
 int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader);
 void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader);
 
+/* panic.c */
+int hyptrace_panic_init(void);
+void hyptrace_panic_exit(void);
+
 /* debugfs.c */
 void hyptrace_debugfs_init(void);
 void hyptrace_debugfs_exit(void);

@@ -218,9 +218,15 @@ EXPORT_SYMBOL_GPL(hyptrace_remote_unregister);
  */
 int __init hyptrace_core_init(void)
 {
+	int err = hyptrace_panic_init();
+
+	if (err)
+		return err;
 	hyptrace_wq = alloc_workqueue("hyptrace", WQ_UNBOUND, 0);
-	if (!hyptrace_wq)
+	if (!hyptrace_wq) {
+		hyptrace_panic_exit();
 		return -ENOMEM;
+	}
 	hyptrace_debugfs_init();
 	return 0;
 }
@@ -232,4 +238,5 @@ void hyptrace_core_exit(void)
 {
 	hyptrace_debugfs_exit();
 	destroy_workqueue(hyptrace_wq);
+	hyptrace_panic_exit();
 }

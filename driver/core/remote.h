@@ -312,6 +312,9 @@ struct hyptrace_remote_ops {
  * @missing:	bit per id of an event that the writer cannot record
  * @incomplete:	bit per id of an event of which the writer does not record all
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
+ * @print:	write the fields of an event into @text, with a zero at the end, when the kernel
+ *		panics: no lock, no wait. @payload has the size of the event; NULL: a panic prints
+ *		no events
  * @boot:	trace from the registration on, as these words say: see boot.c; may be NULL
  * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
@@ -334,6 +337,7 @@ struct hyptrace_remote_desc {
 	u64					missing;
 	u64					incomplete;
 	unsigned int				max_pages;
+	void	(*print)(const void *payload, char *text, size_t size);
 	const char				*boot;
 	const char				*busy;
 	bool					protected;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A walk over the records of a sub-buffer. Used by reader.c and by unit tests in user space.
+ * A walk over the records of a sub-buffer. Used by core, and by unit tests in user space.
  */
 #ifndef __HYPTRACE_SUBBUF_H
 #define __HYPTRACE_SUBBUF_H
@@ -23,5 +23,6 @@ struct hyptrace_walk {
 };
 
 bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk);
+const void *hyptrace_subbuf_next(const u8 *data, u32 end, struct hyptrace_walk *walk, u32 *size);
 
 #endif /* __HYPTRACE_SUBBUF_H */

@@ -64,6 +64,21 @@ static s64 time_visits(unsigned int count, void *priv)
 
 static struct hyptrace_remote_ops ops __ro_after_init;
 
+/* The formats are EL2's own, and hyptrace_printk() has checked that they take numbers only. */
+static void print_event(const void *payload, char *text, size_t size)
+{
+	const struct hyptrace_entry_hyp_printk *entry = payload;
+	size_t formats_size;
+	const char *formats = el2->formats(&formats_size);
+
+	if (entry->common_type == HYPTRACE_EVENT_hyp_printk && entry->fmt_id < formats_size &&
+	    (!entry->fmt_id || !formats[entry->fmt_id - 1]))
+		scnprintf(text, size, formats + entry->fmt_id, entry->a, entry->b, entry->c,
+			  entry->d);
+	else
+		hyptrace_print_event(payload, text, size);
+}
+
 static char *trace;
 module_param(trace, charp, 0444);
 MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see hyptrace-boot(7)");
@@ -80,6 +95,7 @@ static struct hyptrace_remote_desc desc = {
 	.priv		= &writer,
 	.events		= events,
 	.nr_events	= ARRAY_SIZE(events),
+	.print		= print_event,
 	.hypercalls	= hypercalls,
 	.nr_hypercalls	= ARRAY_SIZE(hypercalls),
 	.counting	= &hyptrace_writer_counting,

@@ -121,6 +121,7 @@ static struct hyptrace_remote_desc desc = {
 	.priv		= &writer,
 	.events		= hyp_events,
 	.nr_events	= ARRAY_SIZE(hyp_events),
+	.print		= hyptrace_print_event,
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 };
 

@@ -138,3 +138,17 @@ handle_trap(struct kvm_cpu_context *c)
 ...
 +hyptrace_host_exit__at_exit_host();
 }
+
+//# hook panic switch.c hyp_panic: hyp_panic() looks for the vCPU that runs
+@@
+identifier c, v, e;
+@@
+hyp_panic(void)
+{
+<+...
+ u64 e = read_sysreg_el2(SYS_ELR);
+...
+ v = c->__hyp_running_vcpu;
++hyptrace_panic__at_panic(e);
+...+>
+}

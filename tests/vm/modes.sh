@@ -69,6 +69,7 @@ if [[ -z $flavour ]]; then
 	job 30 builtin "${builtin[@]}" builtin '' -- bats:boot/boot.bats -- --require-protected --append "$words:colour=red"
 	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
 		--append "$words:colour=red"
+	job 60 panic "$vm/panic.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

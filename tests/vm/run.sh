@@ -24,7 +24,8 @@ usage()
 	  --console FILE       write the kernel's console to this file
 	  --append WORDS       more words for the kernel's command line
 	  --timeout SECONDS    end the guest after this time (600)
-	  --interactive        run a shell on this terminal, without a timeout
+	  --reboot             let the guest start again when its kernel has panicked
+  --interactive        run a shell on this terminal, without a timeout
 	stdout, stderr and the exit code are those of the command. Exit code 124: timeout. 125: the guest failed; it did not
 	start, or died, or its kernel complained although the command succeeded.
 	END
@@ -42,6 +43,7 @@ guest_failed()
 	exit 125
 }
 
+reboot=-no-reboot
 series='' cpus=2 mem=1024 cpu=${HYPTRACE_CPU:-neoverse-n1} mode=protected share='' console='' append='' timeout=600
 require='' icount='' interactive='' frequency='' root=''
 while (($#)); do
@@ -62,6 +64,7 @@ while (($#)); do
 	--timeout) timeout=$2 && shift 2 ;;
 	--require-protected) require=1 && shift ;;
 	--icount) icount=1 && shift ;;
+	--reboot) reboot='' && shift ;;
 	--interactive) interactive=1 && shift ;;
 	-h | --help) usage && exit ;;
 	--) shift && break ;;
@@ -121,7 +124,7 @@ addresses=norandmaps
 machine=virt,virtualization=on,gic-version=3
 # Counts of instructions must not depend on random numbers or on the time of day.
 [[ -z $icount ]] || machine+=,dtb-randomness=off
-line=(-M "$machine" -accel tcg -smp "$cpus" -m "$mem" -nic none -no-reboot
+line=(-M "$machine" -accel tcg -smp "$cpus" -m "$mem" -nic none ${reboot:+"$reboot"}
 	-display none -monitor none -kernel "$out/Image" -serial "file:$console"
 	-append "console=ttyAMA0 loglevel=8 panic=-1 $patience $addresses root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro $append"
 	-device virtio-serial-device)

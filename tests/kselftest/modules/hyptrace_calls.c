@@ -36,6 +36,10 @@ struct area {
 	struct kvm_vcpu vm_vcpu;
 };
 
+static bool panics;
+module_param(panics, bool, 0444);
+MODULE_PARM_DESC(panics, "have EL2 panic in a hypercall, for the tests of what is left then");
+
 static struct area *area;
 static struct page *area_pages;
 /* The tests use the second half of these. No string of the kernel ends right before it. */
@@ -463,6 +467,9 @@ static int __init calls_init(void)
 		__free_pages(area_pages, area_order);
 		return -ENOMEM;
 	}
+	/* EL2 believes that this is the stage 2 of a VM. The page is not mapped there. */
+	if (panics)
+		hvc(__KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid, (u64)page_address(fresh_pages));
 	area = page_address(area_pages);
 	area->vcpu.kvm = &area->kvm;
 	area->vm_vcpu.kvm = &area->vm;

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See driver_walk.h. */
+#include <stdlib.h>
+
 #include "../../../driver/core/subbuf.h"
 
 #include "driver_walk.h"
 
 /*
  * Walk over the records up to @end. *@time is the start time, and becomes the time of the last
- * record. *@events becomes the number of events.
+ * record. *@events becomes the number of events. A walk from event to event must agree with this.
  */
 bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *events)
 {
-	struct hyptrace_walk walk = { .time = *time };
+	struct hyptrace_walk walk = { .time = *time }, next = walk;
 	bool ret = hyptrace_subbuf_walk(data, end, &walk);
+	const void *payload;
+	uint32_t size;
+
+	while ((payload = hyptrace_subbuf_next(data, end, &next, &size)))
+		if (payload + size != data + next.pos)
+			abort();
+	if (next.pos != walk.pos || next.events != walk.events || next.time != walk.time)
+		abort();
 
 	*time = walk.time;
 	*events = walk.events;
