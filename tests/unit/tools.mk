@@ -25,9 +25,9 @@ netlink-srcs := $(call library,query.c describe.c netlink.c extack.c error.c fie
 test_tools_args-srcs := $(call command,args.c) $(call command,die.c)
 test_tools_args-cflags := $(tools-cflags)
 
-test_tools_decode-srcs := $(call library,decode.c error.c) fail_alloc.c
+test_tools_decode-srcs := $(call library,decode.c error.c)
 test_tools_decode-cflags := $(tools-cflags)
-test_tools_decode-libs := $(tools-libs) $(fail-alloc)
+test_tools_decode-libs := $(tools-libs)
 
 test_tools_decode_any-srcs := $(call library,decode.c error.c)
 test_tools_decode_any-cflags := $(tools-cflags)

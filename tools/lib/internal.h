@@ -103,10 +103,15 @@ enum format_check hyptrace_format_check(const char *text);
 char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
 
 /* decode.c: the records of a sub-buffer */
-struct hyptrace_decoder;
+struct hyptrace_decoder {
+	const char	*data;
+	uint32_t	size;		/* bytes of data */
+	uint32_t	next;		/* where the next record starts */
+	uint64_t	ts;		/* time of the previous record */
+	uint64_t	lost;		/* lost events that no record has reported */
+	uint64_t	latest;		/* a later time is damage; 0 if any time is good */
+};
 
-struct hyptrace_decoder *hyptrace_decoder_new(void);
-void hyptrace_decoder_free(struct hyptrace_decoder *dec);
 int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
 			  struct hyptrace_error *err);
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
@@ -116,8 +121,6 @@ void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr);
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 				  const struct hyptrace_stream_event *like, uint64_t limit,
 				  struct hyptrace_stream_event *events, unsigned int max);
-void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest);
-uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec);
 
 /* device.c: an open and attached /dev/hyptrace */
 struct hyptrace_reader {

@@ -54,7 +54,7 @@ static void write_long(void)
 /* Both decoders must find @expected events, the last one at @expected_time. */
 static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
 {
-	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_decoder dec = {};
 	const struct hyptrace_subbuf *page = subbuf;
 	uint64_t time = page->time_stamp;
 	struct hyptrace_record rec;
@@ -65,15 +65,13 @@ static void check_readers(const void *subbuf, u32 expected, u64 expected_time)
 	assert_int_equal(events, expected);
 	assert_int_equal(time, expected_time);
 
-	assert_non_null(dec);
-	assert_int_equal(hyptrace_decoder_load(dec, subbuf, PAGE_SIZE, &err), 0);
-	while (hyptrace_decoder_next(dec, &rec, &err) > 0) {
+	assert_int_equal(hyptrace_decoder_load(&dec, subbuf, PAGE_SIZE, &err), 0);
+	while (hyptrace_decoder_next(&dec, &rec, &err) > 0) {
 		nr++;
 		time = rec.ts;
 	}
 	assert_int_equal(nr, expected);
 	assert_int_equal(time, expected_time);
-	hyptrace_decoder_free(dec);
 }
 
 /*

@@ -45,21 +45,20 @@ static void set_lost(char *subbuf, uint64_t lost)
 /* Expect the marks 0 to @nr - 1, 1 ns apart, after @lost events. */
 static void expect_marks(const char *subbuf, unsigned int nr, uint64_t lost)
 {
-	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_decoder dec = {};
 	struct hyptrace_record rec;
 	uint32_t payload[2];
 	unsigned int i;
 
-	assert_int_equal(hyptrace_decoder_load(dec, subbuf, SUBBUF, &err), 0);
+	assert_int_equal(hyptrace_decoder_load(&dec, subbuf, SUBBUF, &err), 0);
 	for (i = 0; i < nr; i++) {
-		assert_int_equal(hyptrace_decoder_next(dec, &rec, &err), 1);
+		assert_int_equal(hyptrace_decoder_next(&dec, &rec, &err), 1);
 		assert_int_equal(rec.ts, 1001 + i);
 		assert_int_equal(rec.lost, i ? 0 : lost);
 		memcpy(payload, rec.data, sizeof(payload));
 		assert_int_equal(payload[1], i);
 	}
-	assert_int_equal(hyptrace_decoder_next(dec, &rec, &err), 0);
-	hyptrace_decoder_free(dec);
+	assert_int_equal(hyptrace_decoder_next(&dec, &rec, &err), 0);
 }
 
 static void refuse(void)

@@ -184,20 +184,19 @@ static bool swap_page(u64 *id)
 
 static void *consumer(void *arg)
 {
-	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_decoder dec = {};
 	u64 seed = storm.seed, id = storm.first;
 	bool swapped;
 
-	require(dec);
 	env_cpu(2);
 	while (!READ_ONCE(storm.over)) {
 		u64 what = env_random(&seed);
 
 		if (storm.kind == LAZY && !(what & 3)) {
-			consume(dec, id, what >> 8 & 15);
+			consume(&dec, id, what >> 8 & 15);
 			usleep(what >> 16 & 1023);
 		}
-		if (!consume(dec, id, ~0U))
+		if (!consume(&dec, id, ~0U))
 			continue;
 		act(&storm.consumer_acts);
 		swapped = swap_page(&id);
@@ -205,7 +204,6 @@ static void *consumer(void *arg)
 		if (!swapped)
 			sched_yield();
 	}
-	hyptrace_decoder_free(dec);
 	return arg;
 }
 

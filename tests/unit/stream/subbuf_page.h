@@ -19,7 +19,7 @@ struct page {
 	uint64_t		start;
 	uint32_t		used;
 	uint64_t		flags;
-	struct hyptrace_decoder	*dec;
+	struct hyptrace_decoder	dec;
 	struct hyptrace_record	rec;
 	struct hyptrace_error	err;
 };
@@ -31,7 +31,6 @@ static inline int setup(void **state)
 	page->mem = malloc(PAGE);
 	page->start = START;
 	memset(page->mem, 0xff, PAGE);
-	page->dec = hyptrace_decoder_new();
 	*state = page;
 	return 0;
 }
@@ -40,7 +39,6 @@ static inline int teardown(void **state)
 {
 	struct page *page = *state;
 
-	hyptrace_decoder_free(page->dec);
 	free(page->mem);
 	free(page);
 	return 0;
@@ -73,12 +71,12 @@ static inline void commit_as(struct page *page, uint64_t commit)
 static inline int load(struct page *page)
 {
 	commit_as(page, page->used | page->flags);
-	return hyptrace_decoder_load(page->dec, page->mem, PAGE, &page->err);
+	return hyptrace_decoder_load(&page->dec, page->mem, PAGE, &page->err);
 }
 
 static inline int next(struct page *page)
 {
-	return hyptrace_decoder_next(page->dec, &page->rec, &page->err);
+	return hyptrace_decoder_next(&page->dec, &page->rec, &page->err);
 }
 
 static inline uint32_t payload(const struct page *page)

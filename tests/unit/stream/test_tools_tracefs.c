@@ -53,7 +53,7 @@ static struct {
 	struct tracefs_shared	shared;
 	struct tracefs_page	page;
 	int			pipe[2];
-	struct hyptrace_decoder	*dec;
+	struct hyptrace_decoder	dec;
 	char			subbuf[PAGE] __attribute__((aligned(8)));
 } t;
 
@@ -74,14 +74,12 @@ static int setup(void **state)
 	t.page = (struct tracefs_page){
 		.fd = t.pipe[1], .shared = &t.shared, .data = calloc(1, PAGE), .size = PAGE,
 	};
-	t.dec = hyptrace_decoder_new();
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	hyptrace_decoder_free(t.dec);
 	free(t.page.data);
 	close(t.pipe[0]);
 	close(t.pipe[1]);
@@ -97,12 +95,12 @@ static void line(const char *text)
 static struct hyptrace_record next(void)
 {
 	struct hyptrace_record rec = {};
-	int ret = hyptrace_decoder_next(t.dec, &rec, NULL);
+	int ret = hyptrace_decoder_next(&t.dec, &rec, NULL);
 
 	if (!ret) {
 		assert_int_equal(read(t.pipe[0], t.subbuf, PAGE), PAGE);
-		assert_int_equal(hyptrace_decoder_load(t.dec, t.subbuf, PAGE, NULL), 0);
-		ret = hyptrace_decoder_next(t.dec, &rec, NULL);
+		assert_int_equal(hyptrace_decoder_load(&t.dec, t.subbuf, PAGE, NULL), 0);
+		ret = hyptrace_decoder_next(&t.dec, &rec, NULL);
 	}
 	assert_int_equal(ret, 1);
 	return rec;
@@ -187,9 +185,9 @@ static void losses_are_before_the_next_record(void **state)
 	assert_true(rec.lost == HYPTRACE_LOST_UNKNOWN);
 	/* after the last record */
 	assert_int_equal(read(t.pipe[0], t.subbuf, PAGE), PAGE);
-	assert_int_equal(hyptrace_decoder_load(t.dec, t.subbuf, PAGE, NULL), 0);
-	assert_int_equal(hyptrace_decoder_next(t.dec, &rec, NULL), 0);
-	assert_int_equal(hyptrace_decoder_lost(t.dec), 4);
+	assert_int_equal(hyptrace_decoder_load(&t.dec, t.subbuf, PAGE, NULL), 0);
+	assert_int_equal(hyptrace_decoder_next(&t.dec, &rec, NULL), 0);
+	assert_int_equal(hyptrace_decoder_lost(&t.dec), 4);
 	assert_int_equal(t.shared.found.lost, 19);
 }
 

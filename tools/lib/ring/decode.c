@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <linux/hyptrace_record.h>
@@ -21,28 +20,9 @@
 #define COMMIT_BITS \
 	(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED)
 
-struct hyptrace_decoder {
-	const char	*data;
-	uint32_t	size;		/* bytes of data */
-	uint32_t	next;		/* where the next record starts */
-	uint64_t	ts;		/* time of the previous record */
-	uint64_t	lost;		/* lost events that no record has reported */
-	uint64_t	latest;		/* a later time is damage */
-};
-
-/* Return NULL if there is no memory. */
-struct hyptrace_decoder *hyptrace_decoder_new(void)
+static bool is_late(const struct hyptrace_decoder *dec, uint64_t ts)
 {
-	struct hyptrace_decoder *dec = calloc(1, sizeof(*dec));
-
-	if (dec)
-		dec->latest = UINT64_MAX;
-	return dec;
-}
-
-void hyptrace_decoder_free(struct hyptrace_decoder *dec)
-{
-	free(dec);
+	return dec->latest && ts > dec->latest;
 }
 
 /* Add lost events, which the next record reports. */
@@ -73,14 +53,14 @@ int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size
 
 	memcpy(&ts, subbuf, sizeof(ts));
 	memcpy(&commit, (const char *)subbuf + sizeof(ts), sizeof(commit));
-	if (ts <= dec->latest)
+	if (!is_late(dec, ts))
 		dec->ts = ts;
 	used = commit & HYPTRACE_COMMIT_MASK;
 	if ((commit & ~(uint64_t)COMMIT_BITS) || used > room || used % WORD)
 		return hyptrace_error_set(err, EBADMSG,
 					  "a sub-buffer with the commit word 0x%llx",
 					  (unsigned long long)commit);
-	if (ts > dec->latest)
+	if (is_late(dec, ts))
 		return hyptrace_error_set(err, EBADMSG, "a sub-buffer with the time %llu ns, which is too late",
 					  (unsigned long long)ts);
 
@@ -144,7 +124,7 @@ static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head
 		ts += hyptrace_record_delta(head);
 		*len = word;
 	}
-	if (ts > dec->latest)
+	if (is_late(dec, ts))
 		return false;
 	dec->ts = ts;
 	return *len >= WORD && *len <= room && *len % WORD == 0;
@@ -272,15 +252,4 @@ uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 
 	dec->lost = 0;
 	return lost;
-}
-
-/* Sub-buffers with a later time are damaged. */
-void hyptrace_decoder_limit(struct hyptrace_decoder *dec, uint64_t latest)
-{
-	dec->latest = latest;
-}
-
-uint64_t hyptrace_decoder_time(const struct hyptrace_decoder *dec)
-{
-	return dec->ts;
 }

@@ -34,7 +34,7 @@ struct subbuf {
 };
 
 struct hyptrace_snapshot {
-	struct hyptrace_decoder	*dec;		/* decodes one copy after the other */
+	struct hyptrace_decoder	dec;		/* decodes one copy after the other */
 	struct subbuf		*subbufs;	/* the oldest first */
 	uint32_t		nr;
 	uint32_t		first;		/* index of the oldest that was copied */
@@ -195,7 +195,7 @@ static int decode(struct hyptrace_snapshot *snap, const struct subbuf *sb,
 {
 	snap->data = sb->copy + HYPTRACE_SUBBUF_HEADER;
 	snap->skip = sb->ts == snap->begin ? snap->read : 0;
-	return hyptrace_decoder_load(snap->dec, sb->copy, sb->size, err);
+	return hyptrace_decoder_load(&snap->dec, sb->copy, sb->size, err);
 }
 
 /* Decode the next record that was not consumed. Return 0 at the end of the copy. */
@@ -205,7 +205,7 @@ static int next_record(struct hyptrace_snapshot *snap, struct hyptrace_record *r
 	int ret;
 
 	do {
-		ret = hyptrace_decoder_next(snap->dec, rec, err);
+		ret = hyptrace_decoder_next(&snap->dec, rec, err);
 	} while (ret > 0 && (const char *)rec->data < snap->data + snap->skip);
 	return ret;
 }
@@ -365,9 +365,7 @@ struct hyptrace_snapshot *hyptrace_snapshot_take(const struct hyptrace_reader *r
 	struct hyptrace_snapshot *snap = calloc(1, sizeof(*snap));
 	int tries, ret = -ENOMEM;
 
-	if (snap)
-		snap->dec = hyptrace_decoder_new();
-	if (!snap || !snap->dec)
+	if (!snap)
 		goto fail;
 	if (reader->meta->meta_struct_len < sizeof(struct hyptrace_map_meta)) {
 		hyptrace_snapshot_free(snap);
@@ -414,11 +412,11 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 		if (ret)
 			break;
 		if (snap->skip < sizeof(struct hyptrace_gap))
-			hyptrace_decoder_lose(snap->dec, gap_of(sb));
+			hyptrace_decoder_lose(&snap->dec, gap_of(sb));
 		ret = next_record(snap, rec, err);
 	}
 	if (ret < 0)
-		hyptrace_decoder_lose(snap->dec, HYPTRACE_LOST_UNKNOWN);
+		hyptrace_decoder_lose(&snap->dec, HYPTRACE_LOST_UNKNOWN);
 	return ret;
 }
 
@@ -429,7 +427,7 @@ int hyptrace_snapshot_next(struct hyptrace_snapshot *snap, struct hyptrace_recor
 void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
 {
 	/* forget what the last copies have reported */
-	hyptrace_decoder_lost(snap->dec);
+	hyptrace_decoder_lost(&snap->dec);
 	snap->next = snap->first;
 }
 
@@ -441,7 +439,7 @@ void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
  */
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
 {
-	return hyptrace_decoder_lost(snap->dec);
+	return hyptrace_decoder_lost(&snap->dec);
 }
 
 /**
@@ -464,6 +462,5 @@ void hyptrace_snapshot_free(struct hyptrace_snapshot *snap)
 	if (!snap)
 		return;
 	forget(snap);
-	hyptrace_decoder_free(snap->dec);
 	free(snap);
 }

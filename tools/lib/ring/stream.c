@@ -251,7 +251,7 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	 * first record can report a loss.
 	 */
 	rec = &src->event.record;
-	ret = hyptrace_decoder_next(src->dec, rec, err);
+	ret = hyptrace_decoder_next(&src->dec, rec, err);
 	if (__builtin_expect(ret > 0 && rec->ts <= s->until && --s->left, 1)) {
 		*event = &src->event;
 		return 1;
@@ -287,7 +287,7 @@ unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stre
 	if (max > s->left - 1)
 		max = s->left - 1;
 	before = s->until < UINT64_MAX ? s->until + 1 : UINT64_MAX;
-	nr = hyptrace_decoder_run(src->dec, &src->event, before, events, max);
+	nr = hyptrace_decoder_run(&src->dec, &src->event, before, events, max);
 	if (nr)
 		src->event.record = events[nr - 1].record;
 	s->left -= nr;

@@ -18,7 +18,7 @@
 struct stream_source {
 	struct hyptrace_stream_event	event;	/* the next one, if @pending, or the last one */
 	struct hyptrace_reader		*reader;
-	struct hyptrace_decoder		*dec;		/* decodes a sub-buffer of @buf */
+	struct hyptrace_decoder		dec;		/* decodes a sub-buffer of @buf */
 	char				*buf;		/* sub-buffers as they were read */
 	size_t				size;		/* room in @buf */
 	size_t				len;		/* bytes in @buf */

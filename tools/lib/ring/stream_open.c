@@ -217,7 +217,7 @@ static void count_end(struct hyptrace_stream *s)
 /* Take the losses after the last event of a ring: no sub-buffer reports them in time. */
 static uint64_t take_last_losses(struct stream_source *src)
 {
-	uint64_t lost = hyptrace_decoder_lost(src->dec);
+	uint64_t lost = hyptrace_decoder_lost(&src->dec);
 
 	if (src->unread || lost == HYPTRACE_LOST_UNKNOWN)
 		return lost;
@@ -229,7 +229,6 @@ static uint64_t take_last_losses(struct stream_source *src)
 static void count_undelivered(struct hyptrace_stream *s)
 {
 	struct stream_source *src;
-	uint64_t time;
 	int ret;
 
 	s->last = 0;
@@ -241,9 +240,8 @@ static void count_undelivered(struct hyptrace_stream *s)
 				hyptrace_stream_count_discard(s, src);
 		}
 		s->lost_more |= src->damaged;
-		time = hyptrace_decoder_time(src->dec);
-		if (time > s->last)
-			s->last = time;
+		if (src->dec.ts > s->last)
+			s->last = src->dec.ts;
 	}
 	if (!s->last && s->boot_clock)
 		s->last = s->end;

@@ -67,10 +67,8 @@ static uint32_t latency(uint64_t bound)
 void hyptrace_source_close(struct stream_source *src)
 {
 	hyptrace_reader_close(src->reader);
-	hyptrace_decoder_free(src->dec);
 	free(src->buf);
 	src->reader = NULL;
-	src->dec = NULL;
 	src->buf = NULL;
 }
 
@@ -99,8 +97,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	if (src->size < subbuf)
 		src->size = subbuf;
 	src->buf = malloc(src->size);
-	src->dec = hyptrace_decoder_new();
-	if (src->buf && src->dec) {
+	if (src->buf) {
 		s->nr_sources++;
 		return 0;
 	}
@@ -117,13 +114,13 @@ fail:
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
 {
 	const size_t subbuf = src->reader->subbuf_size;
-	int ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+	int ret = hyptrace_decoder_next(&src->dec, &src->event.record, err);
 
 	while (!ret && src->len - src->pos >= subbuf) {
-		ret = hyptrace_decoder_load(src->dec, src->buf + src->pos, subbuf, err);
+		ret = hyptrace_decoder_load(&src->dec, src->buf + src->pos, subbuf, err);
 		src->pos += subbuf;
 		if (!ret)
-			ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+			ret = hyptrace_decoder_next(&src->dec, &src->event.record, err);
 	}
 	if (ret < 0)
 		src->damaged = true;

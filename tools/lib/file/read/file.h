@@ -106,7 +106,7 @@ struct file_buffer {
 struct file_source {
 	/* its next event, or the one that was delivered last */
 	struct hyptrace_stream_event	event;
-	struct hyptrace_decoder		*dec;	/* decodes a sub-buffer of buf */
+	struct hyptrace_decoder		dec;	/* decodes a sub-buffer of buf */
 	struct hyptrace_file		*reader;	/* merges this source with others */
 	/* the file, or the reader of its events of the host alone */
 	struct hyptrace_file		*file;

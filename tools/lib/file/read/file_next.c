@@ -67,9 +67,9 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 {
 	const struct hyptrace_file_info *info = &src->file->meta.info;
 	struct hyptrace_record *rec = &src->event.record;
-	uint64_t ts = hyptrace_decoder_time(src->dec), unseen;
+	uint64_t ts = src->dec.ts, unseen;
 
-	rec->lost = hyptrace_decoder_lost(src->dec);
+	rec->lost = hyptrace_decoder_lost(&src->dec);
 	if (src->damaged)
 		rec->lost = HYPTRACE_LOST_UNKNOWN;
 	src->damaged = false;
@@ -245,7 +245,7 @@ int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_eve
 
 	/* Nearly all events come this way: the next record of a sub-buffer, and no filter. */
 	rec = &src->event.record;
-	ret = hyptrace_decoder_next(src->dec, rec, err);
+	ret = hyptrace_decoder_next(&src->dec, rec, err);
 	if (__builtin_expect(ret <= 0 || rec->ts > f->options.to, 0))
 		return next_after(f, event, ret, err);
 	play(f, key_of(rec->ts));
@@ -279,7 +279,7 @@ static unsigned int fill_run(struct hyptrace_file *f, struct hyptrace_stream_eve
 
 	if (!src || f->options.filter || f->skip)
 		return 0;
-	nr = hyptrace_decoder_run(src->dec, &src->event, limit_of_run(f), events, max);
+	nr = hyptrace_decoder_run(&src->dec, &src->event, limit_of_run(f), events, max);
 	if (nr) {
 		src->event.record = events[nr - 1].record;
 		src->is_lent = true;

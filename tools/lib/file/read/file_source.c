@@ -201,14 +201,12 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *rea
 	src->event.cpu = src->cpu->id;
 	src->event.is_host = f->is_host;
 	src->size = room;
-	src->dec = hyptrace_decoder_new();
 	src->buf = new_buffer(reader);
-	return src->dec && src->buf ? 0 : hyptrace_error_memory(err);
+	return src->buf ? 0 : hyptrace_error_memory(err);
 }
 
 void hyptrace_file_source_close(struct file_source *src)
 {
-	hyptrace_decoder_free(src->dec);
 	free(src->buf);
 }
 
@@ -217,8 +215,8 @@ void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
 	char nothing[HYPTRACE_SUBBUF_HEADER] = {};
 
 	/* a decoder that has finished a sub-buffer, and has no losses to report */
-	hyptrace_decoder_load(src->dec, nothing, sizeof(nothing), NULL);
-	hyptrace_decoder_lost(src->dec);
+	hyptrace_decoder_load(&src->dec, nothing, sizeof(nothing), NULL);
+	hyptrace_decoder_lost(&src->dec);
 	src->next = to;
 	src->start = to;
 	src->counted = 0;
@@ -344,14 +342,14 @@ static uint64_t find_latest(const struct file_source *src)
 static int load(struct file_source *src, const char *subbuf, size_t size,
 		struct hyptrace_error *err)
 {
-	uint64_t before = hyptrace_decoder_lost(src->dec), lost;
-	int ret = hyptrace_decoder_load(src->dec, subbuf, size, err);
+	uint64_t before = hyptrace_decoder_lost(&src->dec), lost;
+	int ret = hyptrace_decoder_load(&src->dec, subbuf, size, err);
 
-	lost = hyptrace_decoder_lost(src->dec);
+	lost = hyptrace_decoder_lost(&src->dec);
 	if (lost != HYPTRACE_LOST_UNKNOWN)
 		src->counted += lost;
-	hyptrace_decoder_lose(src->dec, before);
-	hyptrace_decoder_lose(src->dec, lost);
+	hyptrace_decoder_lose(&src->dec, before);
+	hyptrace_decoder_lose(&src->dec, lost);
 	return ret;
 }
 
@@ -369,7 +367,7 @@ int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *er
 		if (ret <= 0)
 			return ret;
 	}
-	hyptrace_decoder_limit(src->dec, find_latest(src));
+	src->dec.latest = find_latest(src);
 	subbuf = subbuf_at(src, src->pos);
 	if (hyptrace_file_is_converted(f))
 		convert(f, src->buf->data + src->pos, subbuf);
@@ -389,7 +387,7 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 	int ret;
 
 	for (;;) {
-		ret = hyptrace_decoder_next(src->dec, &src->event.record, err);
+		ret = hyptrace_decoder_next(&src->dec, &src->event.record, err);
 		if (ret < 0)
 			return hyptrace_file_source_fail(src, ret, err);
 		if (ret)
@@ -467,8 +465,8 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 		else
 			subbuf.offset = hyptrace_data_where(src->data, at, &subbuf.own_file);
 		if (ret > 0) {
-			subbuf.lost = hyptrace_decoder_lost(src->dec);
-			while ((ret = hyptrace_decoder_next(src->dec, &rec, err)) > 0)
+			subbuf.lost = hyptrace_decoder_lost(&src->dec);
+			while ((ret = hyptrace_decoder_next(&src->dec, &rec, err)) > 0)
 				subbuf.events++;
 			if (ret < 0)
 				hyptrace_file_source_fail(src, ret, err);

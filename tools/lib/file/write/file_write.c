@@ -165,8 +165,7 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 	if (host)
 		w->host = *host;
 	w->limit = UINT64_MAX;
-	w->join = hyptrace_decoder_new();
-	if (describe(w, meta) || !w->join) {
+	if (describe(w, meta)) {
 		hyptrace_error_memory(err);
 		goto fail;
 	}
@@ -210,7 +209,6 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 	free(w->host_tasks);
 	free(w->path);
 	free(w->part_path);
-	hyptrace_decoder_free(w->join);
 	hyptrace_file_meta_free(&w->meta);
 	free(w);
 }

@@ -61,7 +61,7 @@ struct hyptrace_file_writer {
 	size_t				pipe_size;
 	/* a file that keeps room on the disk; or -1 */
 	int				reserve;
-	struct hyptrace_decoder		*join;
+	struct hyptrace_decoder		join;
 	uint64_t			limit;	/* bytes of the file; UINT64_MAX without a limit */
 	uint64_t			size;		/* bytes so far. Several threads use it. */
 	bool				data_ended;	/* all data was written that waited */

@@ -77,17 +77,16 @@ uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const 
 				    size_t size)
 {
 	const size_t subbuf = w->meta.info.subbuf_size;
-	struct hyptrace_decoder *dec = hyptrace_decoder_new();
+	struct hyptrace_decoder dec = {};
 	struct hyptrace_record rec;
 	uint64_t events = 0;
 
-	for (; dec && size >= subbuf; data += subbuf, size -= subbuf) {
-		if (hyptrace_decoder_load(dec, data, subbuf, NULL))
+	for (; size >= subbuf; data += subbuf, size -= subbuf) {
+		if (hyptrace_decoder_load(&dec, data, subbuf, NULL))
 			continue;
-		while (hyptrace_decoder_next(dec, &rec, NULL) > 0)
+		while (hyptrace_decoder_next(&dec, &rec, NULL) > 0)
 			events++;
 	}
-	hyptrace_decoder_free(dec);
 	return events;
 }
 
@@ -373,7 +372,7 @@ bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *fr
 
 	if (next->commit & HYPTRACE_COMMIT_MISSED || used + more > room || !used || !more)
 		return false;
-	if (!last_time(w->join, subbuf, size, &time) || time != next->time_stamp)
+	if (!last_time(&w->join, subbuf, size, &time) || time != next->time_stamp)
 		return false;
 	/* the number of lost events is behind the data */
 	if (stored)
