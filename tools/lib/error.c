@@ -19,6 +19,7 @@ int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, 
 		return -errnum;
 
 	err->errnum = errnum;
+	errno = errnum;
 	err->subject[0] = '\0';
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
@@ -29,6 +30,13 @@ int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, 
 int hyptrace_error_memory(struct hyptrace_error *err)
 {
 	return hyptrace_error_set(err, ENOMEM, "out of memory");
+}
+
+/* For functions that return a pointer: @ret is that of a function above. */
+void *hyptrace_error_null(int ret)
+{
+	(void)ret;
+	return NULL;
 }
 
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
@@ -47,13 +55,6 @@ void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 #define NEAREST_SHORT	4
 #define NEAREST_WORD	32
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int min = a < b ? a : b;
-
-	return min < c ? min : c;
-}
-
 /* Return the number of letters to insert, delete, replace, or swap with the next one. */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -67,8 +68,8 @@ static unsigned int distance(const char *a, size_t a_len, const char *b, size_t 
 		swap = rows[(i + 1) % 3];
 		row[0] = i;
 		for (j = 1; j <= b_len; j++) {
-			row[j] = min3(above[j] + 1, row[j - 1] + 1,
-				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = MIN(above[j] + 1, row[j - 1] + 1);
+			row[j] = MIN(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    swap[j - 2] + 1 < row[j])
 				row[j] = swap[j - 2] + 1;

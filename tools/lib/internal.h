@@ -7,6 +7,7 @@
 #define HYPTRACE_INTERNAL_H
 
 #include <string.h>
+#include <sys/param.h>
 
 #include "hyptrace.h"
 
@@ -14,10 +15,16 @@ struct nl_msg;
 struct nlmsghdr;
 struct tep_handle;
 
-/* error.c; hyptrace_nearest_of() is hyptrace_nearest() of a word of @len bytes */
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/*
+ * error.c: %m is the text of @errnum. hyptrace_nearest_of() is hyptrace_nearest() of a word of @len
+ * bytes.
+ */
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int hyptrace_error_memory(struct hyptrace_error *err);
+void *hyptrace_error_null(int ret);
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name);

@@ -11,7 +11,7 @@
 #define SUBBUF		1024
 #define SUBBUFS		40
 #define ROUNDS		300
-#define MAX		300000
+#define EVENTS_MAX	300000
 
 /* What a reader has returned, and the event */
 struct delivery {
@@ -22,7 +22,7 @@ struct delivery {
 	uint64_t	number;
 };
 
-static struct delivery whole[MAX], parts[MAX];
+static struct delivery whole[EVENTS_MAX], parts[EVENTS_MAX];
 static uint32_t seed;
 
 static unsigned int below(unsigned int limit)
@@ -104,7 +104,7 @@ static unsigned int read_all(struct hyptrace_file *file, struct delivery *to, un
 	do {
 		ret = runs ? hyptrace_file_fill(file, events, 1 + below(7), NULL) :
 			     hyptrace_file_next(file, &event, NULL);
-		assert_in_range(nr, 0, MAX - 10);
+		assert_in_range(nr, 0, EVENTS_MAX - 10);
 		for (i = 0; i < ret; i++)
 			keep(&to[nr++], 1, &event[i]);
 		if (ret == -EBADMSG)
@@ -155,7 +155,7 @@ struct flushed {
 struct used {
 	struct flushed	*to;
 	unsigned int	nr;
-	struct delivery	what[MAX];
+	struct delivery	what[EVENTS_MAX];
 };
 
 static void *begin_use(struct hyptrace_formats *formats, void *to)

@@ -15,8 +15,7 @@
 /* More than any set of attributes has */
 #define ATTR_MAX	63
 
-#define NR(all)		(sizeof(all) / sizeof((all)[0]))
-#define NL_TYPE(of, members) { sizeof(struct of), members, NR(members) }
+#define NL_TYPE(of, members) { sizeof(struct of), members, COUNT(members) }
 
 static const struct nl_member firing_members[] = {
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_ACTION, hyptrace_firing, action),
@@ -426,7 +425,7 @@ const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value)
 		},
 	};
 
-	if (of >= NR(names) || value >= NR(names[0]) || !names[of][value])
+	if (of >= COUNT(names) || value >= COUNT(names[0]) || !names[of][value])
 		return "unknown";
 	return names[of][value];
 }

@@ -148,7 +148,7 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 	else if (ext->errnum == EPERM || ext->errnum == EACCES)
 		hyptrace_error_set(err, ext->errnum, "%s", permission_text);
 	else
-		hyptrace_error_set(err, ext->errnum, "%s", strerror(ext->errnum));
+		hyptrace_error_set(err, ext->errnum, "%m");
 
 	attr = err ? attr_at(request, ext->offset) : NULL;
 	if (!attr)

@@ -155,10 +155,8 @@ struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *
 {
 	struct hyptrace *h = calloc(1, sizeof(*h));
 
-	if (!h) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!h)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	h->backend = backend;
 	h->backend_arg = arg;
 	return h;

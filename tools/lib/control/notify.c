@@ -55,16 +55,13 @@ struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hypt
 	int group = hyptrace_nl_group(h);
 	int size = SOCKET_BUFFER;
 
-	if (group <= 0) {
-		hyptrace_error_set(err, ENOENT, "there are no notifications");
-		return NULL;
-	}
+	if (group <= 0)
+		return hyptrace_error_null(hyptrace_error_set(err, ENOENT,
+							      "there are no notifications"));
 
 	listener = malloc(sizeof(*listener));
-	if (!listener) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!listener)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 
 	listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
 	if (listener->fd < 0)
@@ -83,7 +80,7 @@ fail:
 		hyptrace_error_set(err, errno,
 				   "permission denied: notifications need CAP_SYS_ADMIN");
 	else
-		hyptrace_error_set(err, errno, "%s", strerror(errno));
+		hyptrace_error_set(err, errno, "%m");
 	hyptrace_listener_close(listener);
 	return NULL;
 }
@@ -141,7 +138,7 @@ static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 	if (!genlmsg_valid_hdr(nlh, 0))
 		return 0;
 	while (messages[i].cmd != genlmsg_hdr(nlh)->cmd)
-		if (++i == sizeof(messages) / sizeof(messages[0]))
+		if (++i == COUNT(messages))
 			return 0;
 	item = hyptrace_nl_new(messages[i].of, nlh, &ret);
 	if (!item)
@@ -180,7 +177,7 @@ int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notifica
 				return 0;
 			if (errno == ENOBUFS)
 				return hyptrace_error_set(err, ENOBUFS, "notifications were lost");
-			return hyptrace_error_set(err, errno, "%s", strerror(errno));
+			return hyptrace_error_set(err, errno, "%m");
 		}
 		/* any process may send to the socket: accept only the kernel's messages */
 		if (from_len < sizeof(from) || from.nl_pid)

@@ -387,10 +387,8 @@ struct hyptrace_filter *hyptrace_filter_new(const struct hyptrace_event *const *
 	    (!fits_all && check(&request, events, nr)))
 		return NULL;
 	filter = new_filter(&request);
-	if (!filter) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!filter)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	filter->formats = fmts;
 	for (i = 0; i < nr && ret >= 0; i++) {
 		ret = fits_all ? check(&request, &events[i], 1) : 0;

@@ -130,7 +130,7 @@ static int parse_operator(struct parser *p, struct filter_comparison *c)
 	unsigned int i;
 
 	skip_blanks(p);
-	for (i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+	for (i = 0; i < COUNT(operators); i++) {
 		if (!strncmp(p->pos, "&&", 2) || !accept(p, operators[i].text))
 			continue;
 		c->op = operators[i].op;
@@ -154,7 +154,7 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (i = 0; i < COUNT(units); i++)
 		if (hyptrace_filter_is(unit, units[i].name))
 			return units[i].nsec;
 	return 0;
@@ -473,7 +473,7 @@ static uint64_t find_errno(const struct filter_span *span)
 	uint64_t number;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (i = 0; i < COUNT(others); i++)
 		if (hyptrace_filter_is(span, others[i].name))
 			return others[i].number;
 	for (number = 1; number <= ERRNO_MAX; number++) {

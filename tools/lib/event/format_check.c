@@ -167,7 +167,7 @@ static bool check_helper(struct check *c, const char *name, size_t len)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
+	for (i = 0; i < COUNT(helpers); i++)
 		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, name, len))
 			return check_arguments(c, helpers[i].kind) && take(c, ")");
 	return false;
@@ -209,7 +209,7 @@ static bool take_cast(struct check *c)
 		len = take_word(&own, &word);
 		if (!len)
 			break;
-		for (i = 0, known = false; i < sizeof(types) / sizeof(types[0]); i++)
+		for (i = 0, known = false; i < COUNT(types); i++)
 			known |= strlen(types[i]) == len && !memcmp(types[i], word, len);
 		/* the name of a struct */
 		if (known && len == 6 && !memcmp(word, "struct", 6) && !take_name(&own))
@@ -246,7 +246,7 @@ static bool take_operator(struct check *c)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (i = 0; i < COUNT(operators); i++)
 		if (take(c, operators[i]))
 			return true;
 	return false;

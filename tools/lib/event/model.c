@@ -8,7 +8,6 @@
 
 #include "format.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
 
 static const struct {

@@ -10,7 +10,6 @@
 
 #include "meaning.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Those of arm64 (asm-generic/errno.h): a record may be printed on another architecture. */
 static const char *const errnos[] = {

@@ -357,8 +357,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 		return 0;
 	}
 	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-	if (duration > rec->ts)
-		duration = rec->ts;
+	duration = MIN(duration, rec->ts);
 	span = (struct hyptrace_span){
 		.kind = meaning->kind,
 		.cpu = event->cpu,
@@ -371,8 +370,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	};
 	span.name = hyptrace_meaning_name(meaning, span.key);
 	/* a payload is rounded up */
-	if (span.record.size > HYPTRACE_SPAN_PAYLOAD)
-		span.record.size = HYPTRACE_SPAN_PAYLOAD;
+	span.record.size = MIN(span.record.size, HYPTRACE_SPAN_PAYLOAD);
 	if (meaning->kind == HYPTRACE_KIND_EXIT)
 		return leave(nest, cpu, &span, now);
 	return add_call(nest, cpu, &span, is_counted, now);

@@ -167,7 +167,7 @@ static const char *name_of_hcall_result(const struct meaning *s, const uint64_t 
 
 	if (!returns(s, v))
 		return NULL;
-	if (ret >= sizeof(exits) / sizeof(exits[0]))
+	if (ret >= COUNT(exits))
 		return hyptrace_errno_name(ret);
 	found = hyptrace_find_call(s->values, V(ID));
 	return found && found->runs_guest ? exits[ret] : NULL;
@@ -316,7 +316,7 @@ static char *put_psci_arg(const struct meaning *s, const uint64_t *v, char *to)
 	uint64_t number = psci_number(V(ID)), arg = V(ARG1);
 	const char *name = "arg";
 
-	if (number < sizeof(psci_args) / sizeof(psci_args[0]))
+	if (number < COUNT(psci_args))
 		name = psci_args[number];
 	if (!name)
 		return to;

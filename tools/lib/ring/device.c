@@ -33,7 +33,7 @@ static int open_error(int errnum, struct hyptrace_error *err)
 		return hyptrace_error_set(err, errnum,
 			"permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed, and no kernel lockdown");
 	}
-	return hyptrace_error_set(err, errnum, "%s: %s", HYPTRACE_DEVICE, strerror(errnum));
+	return hyptrace_error_set(err, errnum, "%s: %m", HYPTRACE_DEVICE);
 }
 
 static int attach_error(int errnum, struct hyptrace_error *err)
@@ -56,10 +56,10 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 
 	if (errnum == EPERM)
 		return open_error(errnum, err);
-	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (i = 0; i < COUNT(reasons); i++)
 		if (reasons[i].errnum == errnum)
 			return hyptrace_error_set(err, errnum, "%s", reasons[i].text);
-	return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+	return hyptrace_error_set(err, errnum, "%m");
 }
 
 static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flags,
@@ -79,10 +79,8 @@ static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flag
 	strcpy(attach.remote, remote);
 
 	reader = calloc(1, sizeof(*reader));
-	if (!reader) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!reader)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | open_flags);
 	if (reader->fd < 0) {
 		open_error(errno, err);
@@ -157,7 +155,7 @@ static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
 	return 0;
 
 fail:
-	ret = hyptrace_error_set(err, errno, "cannot map the ring: %s", strerror(errno));
+	ret = hyptrace_error_set(err, errno, "cannot map the ring: %m");
 	if (meta)
 		munmap((void *)meta, size);
 	return ret;
@@ -235,8 +233,7 @@ int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uin
 
 	/* tracefs looks when it wants */
 	if (!reader->backend && ioctl(reader->fd, HYPTRACE_IOC_WAKEUP, &wakeup))
-		return hyptrace_error_set(err, errno, "cannot set the latency: %s",
-					  strerror(errno));
+		return hyptrace_error_set(err, errno, "cannot set the latency: %m");
 	return 0;
 }
 
@@ -271,7 +268,7 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		return hyptrace_error_set(err, ENOENT, "no such event");
 	if (errno == EOPNOTSUPP)
 		return hyptrace_error_set(err, EOPNOTSUPP, "an event is not in this kernel");
-	return hyptrace_error_set(err, errno, "%s", strerror(errno));
+	return hyptrace_error_set(err, errno, "%m");
 }
 
 /* Return a sub-buffer of the mapping, or NULL if there is no such sub-buffer. */

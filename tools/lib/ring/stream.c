@@ -121,8 +121,7 @@ static int deliver_run(struct hyptrace_stream *s, const struct hyptrace_stream_e
 static void begin_run(struct hyptrace_stream *s, struct stream_source *src)
 {
 	s->until = hyptrace_merge_until(s->merge, src - s->sources);
-	if (s->until > last_time(s))
-		s->until = last_time(s);
+	s->until = MIN(s->until, last_time(s));
 	s->run = src;
 	s->decoded = true;
 	src->pending = false;
@@ -160,15 +159,6 @@ static int wait_for_events(struct hyptrace_stream *s)
 	return 1;
 }
 
-/* The caller must wait. Return 0, or a negative errno if it would not wake up. */
-static int cannot_wait(const struct hyptrace_stream *s, struct hyptrace_error *err)
-{
-	if (!s->watch_errno)
-		return 0;
-	return hyptrace_error_set(err, s->watch_errno, "cannot wait for events: %s",
-				  strerror(s->watch_errno));
-}
-
 static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_event **event,
 		       struct hyptrace_error *err)
 {
@@ -195,9 +185,13 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 				begin_run(s, &s->sources[index]);
 				break;
 			case HYPTRACE_MERGE_WAIT:
-				if (wait_for_events(s))
-					return cannot_wait(s, err);
-				break;
+				if (!wait_for_events(s))
+					break;
+				if (!s->watch_errno)
+					return 0;
+				/* the caller would not wake up */
+				return hyptrace_error_set(err, s->watch_errno,
+							  "cannot wait for events: %m");
 			}
 		}
 	}
@@ -284,8 +278,7 @@ unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stre
 	 * the last event before the limit ends the stream: not here; without a limit, 0 is left at
 	 * first
 	 */
-	if (max > s->left - 1)
-		max = s->left - 1;
+	max = MIN(max, s->left - 1);
 	before = s->until < UINT64_MAX ? s->until + 1 : UINT64_MAX;
 	nr = hyptrace_decoder_run(&src->dec, &src->event, before, events, max);
 	if (nr)

@@ -36,10 +36,8 @@ struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remo
 {
 	struct hyptrace_stream *s = calloc(1, sizeof(*s));
 
-	if (!s) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!s)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	s->h = h;
 	s->options.bound = BOUND_DEFAULT;
 	s->epoll = -1;

@@ -94,8 +94,7 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 	}
 	subbuf = src->reader->subbuf_size;
 	src->size = READ_SIZE - READ_SIZE % subbuf;
-	if (src->size < subbuf)
-		src->size = subbuf;
+	src->size = MAX(src->size, subbuf);
 	src->buf = malloc(src->size);
 	if (src->buf) {
 		s->nr_sources++;
@@ -172,7 +171,7 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 
 	if (n < 0 && errno != EAGAIN) {
 		errnum = errno;
-		hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+		hyptrace_error_set(err, errnum, "%m");
 		blame(s, src->event.cpu, err);
 		return -errnum;
 	}
@@ -220,7 +219,7 @@ int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *
 	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->epoll >= 0 && s->timer >= 0 && !add(s, s->timer))
 		return 0;
-	return hyptrace_error_set(err, errno, "cannot wait for events: %s", strerror(errno));
+	return hyptrace_error_set(err, errno, "cannot wait for events: %m");
 }
 
 /**

@@ -73,15 +73,14 @@ static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *
 			break;
 	}
 	if (t->dir < 0)
-		return hyptrace_error_set(err, errnum, "cannot open %s%s: %s%s",
-					  *path == '/' ? "" : mounts[0], path, strerror(errnum),
+		return hyptrace_error_set(err, errnum, "cannot open %s%s: %m%s",
+					  *path == '/' ? "" : mounts[0], path,
 					  *path == '/' || errnum != ENOENT || is_mounted() ?
 						"" : NOT_MOUNTED);
 	if (!faccessat(t->dir, "tracing_on", W_OK, 0) && !faccessat(t->dir, "per_cpu", R_OK, 0))
 		return 0;
 	errnum = errno;
-	return hyptrace_error_set(err, errnum, "%s is no tracer that can be used: %s", t->path,
-				  strerror(errnum));
+	return hyptrace_error_set(err, errnum, "%s is no tracer that can be used: %m", t->path);
 }
 
 /* "NUMBER NAME" of each line; "#" begins a remark */
@@ -95,7 +94,7 @@ static int read_names(struct tracefs_names *names, const char *path, struct hypt
 
 	if (!f)
 		return hyptrace_error_set(err, errno,
-			"cannot read the names of hypercalls in \"%s\": %s", path, strerror(errno));
+			"cannot read the names of hypercalls in \"%s\": %m", path);
 	while (!ret && ++nr && getline(&line, &size, f) > 0) {
 		if (*line == '#' || *line == '\n')
 			continue;
@@ -144,10 +143,8 @@ struct hyptrace *hyptrace_open_tracefs(const char *path, const char *names,
 	struct hyptrace *h = NULL;
 	char *at;
 
-	if (!t) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!t)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	t->dir = -1;
 	t->guard = -1;
 	/* of a long path, the end; and only what the name of a remote can have */

@@ -247,7 +247,7 @@ static int set_events(const struct request *r)
 	}
 	while (ret && i--)
 		hyptrace_tracefs_enable(r->t, events[i], was_on[i]);
-	return ret ? hyptrace_error_set(r->err, -ret, "%s", strerror(-ret)) : 0;
+	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
 }
 
 static int control(const struct request *r, int cmd)
@@ -273,7 +273,7 @@ static int control(const struct request *r, int cmd)
 	} else {
 		ret = hyptrace_tracefs_enable(r->t, NULL, cmd == HYPTRACE_CMD_START);
 	}
-	return ret ? hyptrace_error_set(r->err, -ret, "%s", strerror(-ret)) : 0;
+	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
 }
 
 int hyptrace_tracefs_request(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,

@@ -73,8 +73,7 @@ void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *pa
 	uint32_t word[2];
 	uint64_t delta;
 
-	if (ts < page->last)
-		ts = page->last;
+	ts = MAX(ts, page->last);
 	if (page->used + words * WORD > room)
 		hyptrace_tracefs_flush(page);
 	if (!page->used) {

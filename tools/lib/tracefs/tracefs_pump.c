@@ -237,7 +237,7 @@ static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 					  "cannot open %s/%s: %s", r->of->path, p.file,
 					  strerror(errno));
 	if (pipe2(out, O_CLOEXEC)) {
-		ret = hyptrace_error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		ret = hyptrace_error_set(err, errno, "cannot make a pipe: %m");
 		goto out;
 	}
 	fcntl(out[1], F_SETPIPE_SZ, PIPE_SIZE);
@@ -248,7 +248,7 @@ static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 	r->reader->fd = out[0];
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
 	if (r->pid < 0)
-		ret = hyptrace_error_set(err, errno, "cannot start a process: %s", strerror(errno));
+		ret = hyptrace_error_set(err, errno, "cannot start a process: %m");
 out:
 	close(fd);
 	return ret;

@@ -123,7 +123,7 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
-		return hyptrace_error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
 	t->guard_pid = fork();
 	if (!t->guard_pid)
 		guard(t, ends[0]);
@@ -133,7 +133,7 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 		return 0;
 	}
 	close(ends[1]);
-	return hyptrace_error_set(err, errno, "cannot start a process: %s", strerror(errno));
+	return hyptrace_error_set(err, errno, "cannot start a process: %m");
 }
 
 /* Switch off what is held. */
@@ -190,8 +190,7 @@ int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, u
 	if (!ret)
 		return 0;
 	hyptrace_tracefs_release(t);
-	return hyptrace_error_set(err, -ret, "the kernel cannot enable %s: %s", what,
-				  strerror(-ret));
+	return hyptrace_error_set(err, -ret, "the kernel cannot enable %s: %m", what);
 }
 
 /* Are the records of the raw pipes as EL2 wrote them? Before 6.18 these have text by mistake. */

@@ -252,8 +252,7 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 	const size_t most = f->compressed ? hyptrace_data_chunk_max(f) : FILE_READ_SIZE;
 	size_t room = FILE_BUFFERS_USUAL / parts;
 
-	if (room > most)
-		room = most;
+	room = MIN(room, most);
 	if (room < subbuf && FILE_BUFFERS / parts >= subbuf)
 		room = subbuf;
 	return room - room % subbuf;
@@ -282,8 +281,7 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 			return hyptrace_error_set(err, E2BIG, "the sub-buffers of %u CPUs do not fit into memory: choose some of the CPUs",
 						  nr);
 		size = hyptrace_file_buffer_size(sides[side], room[side]);
-		if (f->buffer_size < size)
-			f->buffer_size = size;
+		f->buffer_size = MAX(f->buffer_size, size);
 	}
 	f->sources = calloc(nr ? nr : 1, sizeof(*f->sources));
 	if (!f->sources)

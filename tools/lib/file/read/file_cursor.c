@@ -64,8 +64,7 @@ static int fill(struct file_cursor *c)
 	int64_t n = hyptrace_file_pread(c->f->fd, c->buf, sizeof(c->buf), c->pos);
 
 	if (n < 0) {
-		c->ret = hyptrace_error_set(c->err, -n, "offset %" PRIu64 ": %s", c->pos,
-					    strerror(-n));
+		c->ret = hyptrace_error_set(c->err, -n, "offset %" PRIu64 ": %m", c->pos);
 		return c->ret;
 	}
 	c->buf_pos = c->pos;
@@ -92,8 +91,7 @@ static size_t take(struct file_cursor *c, const char **from, uint64_t size)
 			return 0;
 		*from = c->buf + (c->pos - c->buf_pos);
 		part = c->buf_len - (c->pos - c->buf_pos);
-		if (part > c->end - c->pos)
-			part = c->end - c->pos;
+		part = MIN(part, c->end - c->pos);
 	}
 	return part < size ? part : size;
 }

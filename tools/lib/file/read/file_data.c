@@ -50,7 +50,7 @@ int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_erro
 	if (fd < 0 && errnum == ENOENT && !strcmp(path, "-"))
 		return hyptrace_error_set(err, EINVAL, "a pipe cannot be read, as files are read from their end, too: write it to a file first");
 	if (fd < 0)
-		return hyptrace_error_set(err, errnum, "%s", strerror(errnum));
+		return hyptrace_error_set(err, errnum, "%m");
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		*size = st.st_size;
 		return fd;
@@ -167,8 +167,7 @@ int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_dat
 	uint64_t left = at < data->size ? data->size - at : 0, part = 0;
 	int64_t n = 0, rest;
 
-	if (size > left)
-		size = left;
+	size = MIN(size, left);
 	if (at < data->moved) {
 		part = data->moved - at < size ? data->moved - at : size;
 		n = hyptrace_file_pread(f->fd, to, part, data->to + at);
@@ -226,7 +225,7 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 	int64_t n = hyptrace_data_pread(f, data, raw, sizeof(raw), offset);
 
 	if (n < 0)
-		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+		return hyptrace_error_set(err, -n, "%m");
 	if (!n)
 		return data->missing ? fail_cut(data, err) : 0;
 	if (n == (int64_t)sizeof(raw)) {
@@ -254,8 +253,7 @@ static void remember(const struct hyptrace_file *f, struct file_data *data,
 {
 	unsigned int max = CHUNKS_MAX / f->meta.info.nr_cpus;
 
-	if (max < CHUNKS_MIN)
-		max = CHUNKS_MIN;
+	max = MAX(max, CHUNKS_MIN);
 	/* without memory, finding a chunk takes longer */
 	if (!data->chunks)
 		data->chunks = malloc(max * sizeof(*data->chunks));
@@ -331,7 +329,7 @@ static int64_t inflate(struct hyptrace_file *f, const struct file_data *data,
 		return hyptrace_error_memory(err);
 	n = hyptrace_data_pread(f, data, f->packed, head->packed, data->here + HEAD_SIZE);
 	if (n < 0)
-		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+		return hyptrace_error_set(err, -n, "%m");
 	if (n < head->packed ||
 	    ZSTD_decompress(to, head->full, f->packed, head->packed) != head->full)
 		return hyptrace_error_set(err, EBADMSG, "a chunk of %" PRIu32 " bytes cannot be decompressed: its events are lost",
@@ -430,7 +428,7 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 		left = room - room % subbuf;
 	n = hyptrace_data_pread(f, data, to, left, at);
 	if (n < 0)
-		return hyptrace_error_set(err, -n, "%s", strerror(-n));
+		return hyptrace_error_set(err, -n, "%m");
 	if (n < subbuf)
 		return hyptrace_error_set(err, EBADMSG, "the last %" PRId64 " bytes are no whole sub-buffer",
 					  n);

@@ -452,7 +452,7 @@ static char *read_text(struct hyptrace_file *f, struct file_cursor *c, size_t *l
 	while (!c->ret && !found) {
 		n = hyptrace_file_pread(f->fd, text + *len, FILE_READ_SIZE, c->pos + *len);
 		if (n < 0) {
-			c->ret = hyptrace_error_set(c->err, -n, "%s", strerror(-n));
+			c->ret = hyptrace_error_set(c->err, -n, "%m");
 			break;
 		}
 		*len += n;

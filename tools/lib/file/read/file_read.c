@@ -79,7 +79,7 @@ static int refuse(const struct hyptrace_file *f, struct hyptrace_error *err)
 	if (!f->size)
 		what = "empty";
 	hyptrace_file_pread(f->fd, begin, sizeof(begin), 0);
-	for (i = 0; i < sizeof(others) / sizeof(others[0]) && !what; i++)
+	for (i = 0; i < COUNT(others) && !what; i++)
 		if (!memcmp(begin + others[i].offset, others[i].magic, strlen(others[i].magic)))
 			what = others[i].what;
 	if (!what && hyptrace_file_is_perfetto(f->fd))
@@ -206,8 +206,8 @@ static int missing(const char *path, struct hyptrace_error *err)
 	if (asprintf(&part, "%s.part", path) < 0)
 		return hyptrace_error_memory(err);
 	if (!access(part, F_OK))
-		hyptrace_error_set(err, ENOENT, "%s, but the recording has left \"%.200s\": read that",
-				   strerror(ENOENT), part);
+		hyptrace_error_set(err, ENOENT,
+				   "%m, but the recording has left \"%.200s\": read that", part);
 	free(part);
 	return -ENOENT;
 }
@@ -250,10 +250,8 @@ static struct hyptrace_file *open_as(const char *path, bool host, struct hyptrac
 	struct hyptrace_file *f = calloc(1, sizeof(*f));
 	struct hyptrace_error own;
 
-	if (!f) {
-		hyptrace_error_memory(err);
-		return NULL;
-	}
+	if (!f)
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	f->fd = -1;
 	f->options.to = UINT64_MAX;
 	f->options.sides = HYPTRACE_SIDE_REMOTE;
@@ -312,10 +310,9 @@ struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hypt
 	struct hyptrace_file *host = file->host;
 	struct hyptrace_file_options *options;
 
-	if (!file->meta.nr_host_cpus) {
-		hyptrace_error_set(err, ENODATA, "it has no events of the host");
-		return NULL;
-	}
+	if (!file->meta.nr_host_cpus)
+		return hyptrace_error_null(hyptrace_error_set(err, ENODATA,
+							      "it has no events of the host"));
 	if (!host)
 		host = open_as(file->path, true, err);
 	file->host = host;

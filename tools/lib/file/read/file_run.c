@@ -455,8 +455,7 @@ static void choose(struct team *team)
 		team->ordered = true;
 		team->nr_threads = count_threads(THREADS_MAX);
 	}
-	if (team->nr_workers < team->nr_threads)
-		team->nr_workers = team->nr_threads;
+	team->nr_workers = MAX(team->nr_workers, team->nr_threads);
 	if (!team->nr_workers)
 		team->nr_workers = 1;
 }

@@ -101,8 +101,7 @@ static int open_output(struct hyptrace_file_writer *w, const char *path,
 		w->out = !strcmp(path, "-") ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) :
 			 open(path, O_WRONLY | O_CLOEXEC);
 		if (w->out < 0)
-			return hyptrace_error_set(err, errno, "cannot open %s: %s", path,
-						  strerror(errno));
+			return hyptrace_error_set(err, errno, "cannot open %s: %m", path);
 	} else {
 		w->path = strdup(path);
 		if (!w->path || asprintf(&w->part_path, "%s.part", path) < 0) {
@@ -126,8 +125,7 @@ static void make_reserve(struct hyptrace_file_writer *w)
 	if (!w->part_path || fstatvfs(w->fd, &vfs))
 		return;
 	size = (uint64_t)vfs.f_bavail * vfs.f_frsize / RESERVE_PART;
-	if (size > RESERVE_MAX)
-		size = RESERVE_MAX;
+	size = MIN(size, RESERVE_MAX);
 	path = size < HYPTRACE_FILE_BLOCK ? NULL : strdup(w->part_path);
 	if (!path)
 		return;
@@ -144,14 +142,12 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      const struct hyptrace_file_host *host,
 						      struct hyptrace_error *err)
 {
-	struct hyptrace_file_writer *w = calloc(1, sizeof(*w));
+	struct hyptrace_file_writer *w = meta->info.nr_cpus ? calloc(1, sizeof(*w)) : NULL;
 
-	if (!w || !meta->info.nr_cpus) {
-		if (w)
+	if (!w) {
+		hyptrace_error_memory(err);
+		if (!meta->info.nr_cpus)
 			hyptrace_error_set(err, ENXIO, "the remote has no CPUs");
-		else
-			hyptrace_error_memory(err);
-		free(w);
 		hyptrace_file_meta_free(meta);
 		return NULL;
 	}
@@ -316,10 +312,9 @@ struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptr
 	struct hyptrace_file_meta meta = {};
 	struct hyptrace_file_host all = {};
 
-	if (flags & ~HYPTRACE_FILE_ZSTD) {
-		hyptrace_error_set(err, EINVAL, "unknown flags 0x%x", flags);
-		return NULL;
-	}
+	if (flags & ~HYPTRACE_FILE_ZSTD)
+		return hyptrace_error_null(hyptrace_error_set(err, EINVAL, "unknown flags 0x%x",
+							      flags));
 	if (get_info(&meta.info, h, remote, command, err) || get_cpus(&meta, h, remote, err) ||
 	    hyptrace_get_events(h, remote, &meta.info.events, &meta.info.nr_events, err)) {
 		hyptrace_file_meta_free(&meta);

@@ -30,11 +30,10 @@ static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *
 	const int errnum = -ret;
 
 	if (!w->part_path)
-		return hyptrace_error_set(err, errnum, "cannot write the output: %s",
-					  strerror(errnum));
+		return hyptrace_error_set(err, errnum, "cannot write the output: %m");
 	return hyptrace_error_set(err, errnum,
-				  "cannot finish %s: %s (\"hyptrace report\" reads what is in %s and the files beside it)",
-				  w->path, strerror(errnum), w->part_path);
+				  "cannot finish %s: %m (\"hyptrace report\" reads what is in %s and the files beside it)",
+				  w->path, w->part_path);
 }
 
 /*
@@ -92,8 +91,7 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 		part->path = NULL;
 		part->fd = hyptrace_file_part_create(NULL, NULL);
 	}
-	if (size > room_on_disk(w))
-		size = room_on_disk(w);
+	size = MIN(size, room_on_disk(w));
 	if (part->fd >= 0)
 		done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
 	if (done < part->left_size)

@@ -192,8 +192,7 @@ static void put_tasks(FILE *f, const struct hyptrace_file_writer *w)
 		put_event_names(f, w);
 		return;
 	}
-	if (len > TASKS_SIZE)
-		len = TASKS_SIZE;
+	len = MIN(len, TASKS_SIZE);
 	while (len && tasks[len - 1] != '\n')
 		len--;
 	put_u64(f, TASKS_SIZE);
@@ -469,6 +468,6 @@ int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_err
 	done = hyptrace_file_pwrite(w->fd, head, len, 0);
 	free(head);
 	if (done < len)
-		return hyptrace_error_set(err, errno, "%s", strerror(errno));
+		return hyptrace_error_set(err, errno, "%m");
 	return 0;
 }

@@ -128,8 +128,8 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 	if (fd >= 0)
 		return fd;
 	if (!path || errno != EEXIST)
-		return hyptrace_error_set(err, errno, "cannot make %s: %s",
-					  path ? path : "a temporary file", strerror(errno));
+		return hyptrace_error_set(err, errno, "cannot make %s: %m",
+					  path ? path : "a temporary file");
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		hyptrace_error_set(err, EBUSY, "another recording is writing %s", path);
@@ -155,8 +155,8 @@ static int write_error(const struct hyptrace_file_writer *w, const struct file_p
 {
 	const char *main_name = w->part_path ? w->part_path : "a temporary file";
 
-	return hyptrace_error_set(err, errnum, "cannot write %s: %s",
-				  part->path ? part->path : main_name, strerror(errnum));
+	return hyptrace_error_set(err, errnum, "cannot write %s: %m",
+				  part->path ? part->path : main_name);
 }
 
 /* Keep data in memory that could not be written: whole sub-buffers, or a chunk. */
@@ -234,7 +234,7 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	if (pipe2(w->pipe, O_CLOEXEC)) {
 		w->pipe[0] = -1;
 		w->pipe[1] = -1;
-		return hyptrace_error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
 	}
 	size = fcntl(w->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	w->pipe_size = size > 0 ? size : PIPE_SIZE_MIN;
@@ -295,7 +295,7 @@ static int write_pipe(struct hyptrace_file_writer *w, struct file_part *part, si
 static int64_t ring_result(ssize_t n, struct hyptrace_error *err)
 {
 	if (n < 0 && errno != EAGAIN)
-		return hyptrace_error_set(err, errno, "cannot read the ring: %s", strerror(errno));
+		return hyptrace_error_set(err, errno, "cannot read the ring: %m");
 	return n < 0 ? 0 : n;
 }
 
@@ -310,8 +310,7 @@ static size_t room_for(const struct hyptrace_file_writer *w)
 {
 	uint64_t room = w->limit - w->size;
 
-	if (room > w->pipe_size)
-		room = w->pipe_size;
+	room = MIN(room, w->pipe_size);
 	return room - room % w->meta.info.subbuf_size;
 }
 

@@ -156,8 +156,7 @@ static size_t choose_size(const struct hyptrace_file_writer *w)
 	const size_t subbuf = w->meta.info.subbuf_size;
 	size_t size = CHUNK_SIZE_ALL / w->nr_parts;
 
-	if (size > CHUNK_SIZE)
-		size = CHUNK_SIZE;
+	size = MIN(size, CHUNK_SIZE);
 	return size > subbuf ? size - size % subbuf : subbuf;
 }
 
@@ -184,7 +183,7 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	errnum = start(c);
 	if (!errnum)
 		return 0;
-	return hyptrace_error_set(err, errnum, "cannot start a thread: %s", strerror(errnum));
+	return hyptrace_error_set(err, errnum, "cannot start a thread: %m");
 }
 
 /* Give a part's chunk to the thread. */
@@ -286,8 +285,7 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 			return ret;
 		}
 		n = w->chunk_size - part->chunk->size;
-		if (n > size)
-			n = size;
+		n = MIN(n, size);
 		memcpy(part->chunk->data + part->chunk->size, data, n);
 		added(w, part, n);
 		data += n;
