@@ -51,10 +51,6 @@
 /* Descriptors of the program */
 #define FD_MAX		1024
 
-struct hyptrace {
-	int	unused;
-};
-
 static struct hyptrace connection;
 static struct hyptrace_file_meta remote;
 static struct hyptrace_map_meta map_meta[RINGS_MAX];
@@ -110,13 +106,6 @@ struct hyptrace *__wrap_hyptrace_open(struct hyptrace_error *err)
 	rings_begin(cpus, number("FAKE_PAGES", 64), number("FAKE_DISCARD", 0), BOOT_TIME);
 	let_cpus_run(number("FAKE_BEFORE", 0));
 	return &connection;
-}
-
-const struct hyptrace_backend *__wrap_hyptrace_backend_of(const struct hyptrace *h, void **arg)
-{
-	(void)h;
-	*arg = NULL;
-	return NULL;
 }
 
 void __wrap_hyptrace_close(struct hyptrace *h)
@@ -385,9 +374,11 @@ static struct hyptrace_reader *new_reader(int cpu, struct hyptrace_error *err)
 	return reader;
 }
 
-struct hyptrace_reader *__wrap_hyptrace_reader_open(const char *name, int cpu, int flags,
-						    struct hyptrace_error *err)
+struct hyptrace_reader *__wrap_hyptrace_reader_open_on(struct hyptrace *h, const char *name,
+						       int cpu, int flags,
+						       struct hyptrace_error *err)
 {
+	(void)h;
 	(void)name;
 	(void)flags;
 	return new_reader(cpu, err);

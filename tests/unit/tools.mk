@@ -189,7 +189,7 @@ test_tools_query-libs := $(tools-libs) $(fail-alloc)
 
 # A driver with rings that a test fills.
 stream-srcs := $(call library,stream.c stream_open.c stream_source.c \
-	device.c reader.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
+	device.c decode.c merge.c) $(tools-print-srcs) $(netlink-srcs)
 fake-device-names := open close ioctl read clock_gettime epoll_create1 epoll_ctl epoll_wait timerfd_create \
 	timerfd_settime
 fake-device := $(patsubst %,-Wl$(comma)--wrap=%,$(fake-device-names))

@@ -33,7 +33,7 @@ extern "C" {
 	(HYPTRACE_LIB_VERSION_MAJOR << 16 | HYPTRACE_LIB_VERSION_MINOR << 8 | \
 	 HYPTRACE_LIB_VERSION_PATCH)
 
-/* device.c and reader.c: read or observe a ring */
+/* device.c: read or observe a ring */
 struct hyptrace_reader;
 
 struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int flags,

@@ -11,7 +11,9 @@
 
 #include "hyptrace.h"
 
+struct nl_cb;
 struct nl_msg;
+struct nl_sock;
 struct nlmsghdr;
 struct tep_handle;
 
@@ -62,9 +64,16 @@ struct hyptrace_backend {
 	void (*close)(void *arg);
 };
 
+struct hyptrace {
+	struct nl_sock			*sock;
+	struct nl_cb			*cb;
+	int				family;
+	const struct hyptrace_backend	*backend;	/* NULL: the driver */
+	void				*backend_arg;
+};
+
 struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *arg,
 				  struct hyptrace_error *err);
-const struct hyptrace_backend *hyptrace_backend_of(const struct hyptrace *h, void **arg);
 
 /* format.c: events that the kernel has described */
 struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,

@@ -24,14 +24,6 @@
 #define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR + \
 			 HYPTRACE_FILTER_TEXT_MAX + HYPTRACE_FILTER_TERMS_MAX * TERM_MAX_ATTR)
 
-struct hyptrace {
-	struct nl_sock	*sock;
-	struct nl_cb	*cb;
-	int		family;
-	const struct hyptrace_backend *backend;	/* NULL: the driver */
-	void		*backend_arg;
-};
-
 /* A request that waits for its answer */
 struct call {
 	hyptrace_nl_fn		fn;
@@ -160,13 +152,6 @@ struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *
 	h->backend = backend;
 	h->backend_arg = arg;
 	return h;
-}
-
-/* Return NULL for the driver. */
-const struct hyptrace_backend *hyptrace_backend_of(const struct hyptrace *h, void **arg)
-{
-	*arg = h->backend_arg;
-	return h->backend;
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace: attach to a ring as its consumer or as an observer.
+ * Attach to a ring as its consumer or as an observer: to /dev/hyptrace, or to what another source
+ * than the driver has.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,6 +120,29 @@ struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int fl
 					     struct hyptrace_error *err)
 {
 	return attach(remote, cpu, flags, 0, err);
+}
+
+/**
+ * hyptrace_reader_open_on - become the consumer of a ring of a connection's remote
+ * @h:		the connection, which must stay open longer than the reader
+ * @remote:	name of the remote
+ * @cpu:	the CPU; or, of a connection to the driver, HYPTRACE_CPU_ALL
+ * @flags:	0 or O_NONBLOCK; a reader of tracefs never blocks
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: as hyptrace_reader_open(). The descriptor of a reader of tracefs is not that of a device.
+ */
+struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
+						int flags, struct hyptrace_error *err)
+{
+	struct hyptrace_reader *reader;
+
+	if (!h->backend)
+		return hyptrace_reader_open(remote, cpu, flags, err);
+	reader = h->backend->open(h->backend_arg, cpu, err);
+	if (reader)
+		reader->backend = h->backend;
+	return reader;
 }
 
 static const void *map_part(int fd, size_t size, size_t offset)
