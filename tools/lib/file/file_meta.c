@@ -14,11 +14,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "file_meta.h"
-#include "file_meta_line.h"
 #include "internal.h"
 
 /* Lists in a file have at most so many elements, and all lists together. */
@@ -29,6 +29,39 @@
 #define PRINT_FMT_MAX	(64U << 10)
 /* An event whose print format is not well formed has this one: its fields are printed. */
 #define NO_FORMAT	"0"
+
+/* Bytes of all notes, and of the line that fills up what they leave */
+#define NOTES_SIZE	4096
+#define ROOM		"room"
+
+enum value_type {
+	VALUE_NONE,
+	VALUE_NUMBER,		/* uint64_t */
+	VALUE_COUNT,		/* the same, with all its digits */
+	VALUE_SIGNED,		/* int64_t */
+	VALUE_U32,
+	VALUE_BOOL,
+	VALUE_TEXT,		/* char * */
+	VALUE_NAME,		/* the same */
+	VALUE_ARRAY,		/* a name in an array */
+};
+
+/* A value of a line */
+struct file_meta_value {
+	enum value_type	type;
+	size_t		offset;	/* where it is kept */
+	uint32_t	max;	/* bytes of a name, or the largest number; 0 for that of the type */
+	const char	*others;	/* characters of a name that a name in C does not have */
+};
+
+/* What lines describe, and others after them describe further */
+enum owner {
+	OWNER_META,
+	OWNER_EVENT,
+	OWNER_FIELD,
+	OWNER_CALL,
+	NR_OWNERS
+};
 
 /* A text that is parsed */
 struct parser {
@@ -42,6 +75,20 @@ struct parser {
 	void			*owners[NR_OWNERS];	/* the last ones, or NULL */
 	const void		*before;	/* the element before the last one, or NULL */
 	struct hyptrace_error	*err;	/* the reason if it fails */
+};
+
+/* A kind of lines. If it has a @size, each line is an element of a list of its owner. */
+struct file_meta_line {
+	const char	*keyword;
+	enum owner	of;
+	enum owner	is;	/* if it owns other lines */
+	const char	*orphan;	/* says that there is no owner */
+	size_t		list;	/* where the owner has the list, and its length */
+	size_t		nr;
+	size_t		size;	/* of an element */
+	/* returns what is wrong, or NULL */
+	const char	*(*check)(struct parser *p, const void *element);
+	struct file_meta_value	values[6];	/* and VALUE_NONE */
 };
 
 static const char *check_cpu(struct parser *p, const void *element)
@@ -85,7 +132,7 @@ static const char *check_field(struct parser *p, const void *element)
 }
 
 /* In the order of the text */
-const struct file_meta_line hyptrace_file_meta_lines[] = {
+static const struct file_meta_line lines[] = {
 	{ "remote", .values = {
 		{ VALUE_NAME, AT(file_meta, info.remote), HYPTRACE_REMOTE_NAME_MAX, "-.:" } } },
 	{ "clock", .values = { VALUE(TEXT, file_meta, info.clock) } },
@@ -130,7 +177,7 @@ const struct file_meta_line hyptrace_file_meta_lines[] = {
 	{ 0 }
 };
 
-/* Make a list of @nr CPUs. Return false if there is no memory. */
+/* Return false if there is no memory. */
 bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
 			     unsigned int nr)
 {
@@ -334,50 +381,39 @@ static void *append(struct parser *p, void *list, unsigned int *nr, size_t size)
 {
 	void ***at = list, **longer, *element;
 
-	if (*nr >= LIST_MAX || ++p->nr > ELEMENTS_MAX) {
-		fail(p, "a list is too long");
-		return NULL;
-	}
+	if (*nr >= LIST_MAX || ++p->nr > ELEMENTS_MAX)
+		return hyptrace_error_null(fail(p, "a list is too long"));
 	if (!(*nr & (*nr + 1))) {
 		longer = reallocarray(*at, 2 * (*nr + 1), sizeof(void *));
 		if (!longer)
-			goto no_memory;
+			return hyptrace_error_null(hyptrace_error_memory(p->err));
 		longer[*nr] = NULL;
 		*at = longer;
 	}
 	element = calloc(1, size);
 	if (!element)
-		goto no_memory;
+		return hyptrace_error_null(hyptrace_error_memory(p->err));
 	(*at)[(*nr)++] = element;
 	(*at)[*nr] = NULL;
 	return element;
-
-no_memory:
-	hyptrace_error_memory(p->err);
-	return NULL;
-}
-
-static int get_note(struct parser *p)
-{
-	struct hyptrace_file_meta *meta = p->owners[OWNER_META];
-
-	/* get_string() replaces the element */
-	if (!append(p, &meta->info.notes, &meta->info.nr_notes, 1))
-		return -p->err->errnum;
-	return get_string(p, &meta->info.notes[meta->info.nr_notes - 1]);
 }
 
 static int get_line(struct parser *p)
 {
-	const struct file_meta_line *line = hyptrace_file_meta_lines;
+	const struct file_meta_line *line = lines;
+	struct hyptrace_file_meta *meta = p->owners[OWNER_META];
 	const struct file_meta_value *value;
 	char *owner, *element;
 	const char *wrong = NULL;
 	unsigned int *nr;
 	int ret = 0;
 
-	if (is_keyword(p, "note"))
-		return get_note(p);
+	if (is_keyword(p, "note")) {
+		/* get_string() replaces the element */
+		if (!append(p, &meta->info.notes, &meta->info.nr_notes, 1))
+			return -p->err->errnum;
+		return get_string(p, &meta->info.notes[meta->info.nr_notes - 1]);
+	}
 	while (line->keyword && !is_keyword(p, line->keyword))
 		line++;
 	if (!line->keyword)
@@ -405,18 +441,18 @@ static int get_line(struct parser *p)
 /* libtraceevent gets the events as format files. */
 static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_error *err)
 {
+	const char *remote = meta->info.remote ? meta->info.remote : "";
 	unsigned int i;
 
-	for (i = 0; i < meta->info.nr_calls && meta->info.remote; i++)
+	for (i = 0; i < meta->info.nr_calls; i++)
 		snprintf(meta->info.calls[i]->remote, sizeof(meta->info.calls[i]->remote), "%s",
-			 meta->info.remote);
+			 remote);
 	for (i = 0; i < meta->info.nr_events; i++) {
 		struct hyptrace_event *event = meta->info.events[i];
 		char *text = hyptrace_format_file(event, NULL), *fmt = event->print_fmt;
 		enum format_check check;
 
-		if (meta->info.remote)
-			snprintf(event->remote, sizeof(event->remote), "%s", meta->info.remote);
+		snprintf(event->remote, sizeof(event->remote), "%s", remote);
 		if (!text)
 			return hyptrace_error_memory(err);
 		check = hyptrace_format_check(text);
@@ -451,4 +487,110 @@ int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_
 			return ret;
 	}
 	return fail(&p, "the end is missing");
+}
+
+static void put_string(FILE *f, const char *text)
+{
+	fputs(" \"", f);
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
+			fprintf(f, "\\%03o", c);
+		else
+			fputc(c, f);
+	}
+	fputc('"', f);
+}
+
+static void put_value(FILE *f, enum value_type type, const void *from)
+{
+	if (type == VALUE_NUMBER)
+		fprintf(f, " %" PRIu64, *(const uint64_t *)from);
+	else if (type == VALUE_COUNT)
+		fprintf(f, " %020" PRIu64, *(const uint64_t *)from);
+	else if (type == VALUE_SIGNED)
+		fprintf(f, " %" PRId64, *(const int64_t *)from);
+	else if (type == VALUE_U32)
+		fprintf(f, " %" PRIu32, *(const uint32_t *)from);
+	else if (type == VALUE_BOOL)
+		fprintf(f, " %d", *(const bool *)from);
+	else
+		put_string(f, type == VALUE_ARRAY ? from : *(const char *const *)from);
+}
+
+static void put_lines(FILE *f, enum owner of, const char *owner);
+
+static void put_line(FILE *f, const struct file_meta_line *line, const char *element)
+{
+	const struct file_meta_value *value = line->values;
+
+	/* a text may be unknown, and few events have a flag */
+	if (!line->size && (value->type == VALUE_TEXT || value->type == VALUE_NAME) &&
+	    !*(const char *const *)(element + value->offset))
+		return;
+	if (!line->size && value->type == VALUE_BOOL && !*(const bool *)(element + value->offset))
+		return;
+	fputs(line->keyword, f);
+	for (; value->type; value++)
+		put_value(f, value->type, element + value->offset);
+	fputc('\n', f);
+	if (line->is)
+		put_lines(f, line->is, element);
+}
+
+/* Put all lines that describe something further. */
+static void put_lines(FILE *f, enum owner of, const char *owner)
+{
+	const struct file_meta_line *line;
+	unsigned int i;
+
+	for (line = lines; line->keyword; line++) {
+		if (line->of != of)
+			continue;
+		if (!line->size)
+			put_line(f, line, owner);
+		for (i = 0; line->size && i < *(const unsigned int *)(owner + line->nr); i++)
+			put_line(f, line, (*(char *const *const *)(owner + line->list))[i]);
+	}
+}
+
+/* Notes are added while the file is recorded: they have the same room from the beginning. */
+static void put_notes(FILE *f, const struct hyptrace_file_info *info)
+{
+	const long end = ftell(f) + NOTES_SIZE - strlen(ROOM "\n");
+	unsigned int i;
+	long at;
+
+	for (i = 0; i < info->nr_notes; i++) {
+		at = ftell(f);
+		fputs("note", f);
+		put_string(f, info->notes[i]);
+		fputc('\n', f);
+		/* the next line replaces one that has no room */
+		if (ftell(f) > end)
+			fseek(f, at, SEEK_SET);
+	}
+	fprintf(f, ROOM "%*s\n", (int)(end - ftell(f)), "");
+}
+
+/* Write the text. Return the text, which the caller frees; NULL if there is no memory. */
+char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+
+	if (!f)
+		return NULL;
+	fputs(HYPTRACE_FILE_META_BEGIN, f);
+	put_lines(f, OWNER_META, (const char *)meta);
+	put_notes(f, &meta->info);
+	fputs("end\n", f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }

@@ -53,14 +53,12 @@ struct hyptrace_file_meta {
 	uint32_t			state;		/* enum file_state */
 };
 
-/* file_meta.c: read it */
+/* file_meta.c */
 bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
 			     unsigned int nr);
 void hyptrace_file_meta_free(struct hyptrace_file_meta *meta);
 int hyptrace_file_meta_parse(const char *text, size_t len, struct hyptrace_file_meta *meta,
 			     struct hyptrace_error *err);
-
-/* file_meta_text.c: write it */
 char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len);
 
 #endif /* HYPTRACE_FILE_META_H */
