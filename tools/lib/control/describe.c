@@ -15,18 +15,20 @@
 /* More than any set of attributes has */
 #define ATTR_MAX	63
 
-#define NL_TYPE(of, members) { sizeof(struct of), members, COUNT(members) }
+/* A type, whose members follow */
+#define NL_TYPE(of, ...) {								\
+	sizeof(struct of), (const struct nl_member[]){ __VA_ARGS__ },			\
+	COUNT(((const struct nl_member[]){ __VA_ARGS__ })),				\
+}
 
-static const struct nl_member firing_members[] = {
+static const struct nl_type firing_type = NL_TYPE(hyptrace_firing,
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_ACTION, hyptrace_firing, action),
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_CPU, hyptrace_firing, cpu),
 	NL_MEMBER(NL_U64, HYPTRACE_A_FIRED_TIME, hyptrace_firing, time),
-	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_FIRED_EVENT, hyptrace_firing, event),
-};
+	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_FIRED_EVENT, hyptrace_firing, event)
+);
 
-static const struct nl_type firing_type = NL_TYPE(hyptrace_firing, firing_members);
-
-static const struct nl_member remote_members[] = {
+const struct nl_type hyptrace_remote_type = NL_TYPE(hyptrace_remote,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_REMOTE_NAME, hyptrace_remote, name),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_REMOTE_DESCRIPTION, hyptrace_remote, description),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_REMOTE_CLOCK, hyptrace_remote, clock),
@@ -45,12 +47,10 @@ static const struct nl_member remote_members[] = {
 	NL_MEMBER(NL_TRUE, HYPTRACE_A_REMOTE_ENDED, hyptrace_remote, has_ended),
 	NL_MEMBER(NL_U64, HYPTRACE_A_REMOTE_NOTIFIED, hyptrace_remote, notified),
 	{ NL_FIRED, HYPTRACE_A_REMOTE_FIRED, offsetof(struct hyptrace_remote, fired),
-	  offsetof(struct hyptrace_remote, nr_fired), &firing_type },
-};
+	  offsetof(struct hyptrace_remote, nr_fired), &firing_type }
+);
 
-const struct nl_type hyptrace_remote_type = NL_TYPE(hyptrace_remote, remote_members);
-
-static const struct nl_member cpu_members[] = {
+const struct nl_type hyptrace_cpu_type = NL_TYPE(hyptrace_cpu,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_CPU_REMOTE, hyptrace_cpu, remote),
 	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_ID, hyptrace_cpu, id),
 	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_STATE, hyptrace_cpu, state),
@@ -66,38 +66,30 @@ static const struct nl_member cpu_members[] = {
 	NL_MEMBER(NL_U32, HYPTRACE_A_CPU_CONSUMER, hyptrace_cpu, consumer),
 	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_FILTERED, hyptrace_cpu, filtered),
 	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_NOTIFIED, hyptrace_cpu, notified),
-	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_CLEARS, hyptrace_cpu, clears),
-};
+	NL_MEMBER(NL_U64, HYPTRACE_A_CPU_CLEARS, hyptrace_cpu, clears)
+);
 
-const struct nl_type hyptrace_cpu_type = NL_TYPE(hyptrace_cpu, cpu_members);
-
-static const struct nl_member symbol_members[] = {
+static const struct nl_type symbol_type = NL_TYPE(hyptrace_symbol,
 	NL_MEMBER(NL_U64, HYPTRACE_A_SYMBOL_VALUE, hyptrace_symbol, value),
-	NL_MEMBER(NL_STRING, HYPTRACE_A_SYMBOL_NAME, hyptrace_symbol, name),
-};
+	NL_MEMBER(NL_STRING, HYPTRACE_A_SYMBOL_NAME, hyptrace_symbol, name)
+);
 
-static const struct nl_type symbol_type = NL_TYPE(hyptrace_symbol, symbol_members);
-
-static const struct nl_member field_members[] = {
+static const struct nl_type field_type = NL_TYPE(hyptrace_field,
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIELD_OFFSET, hyptrace_field, offset),
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIELD_SIZE, hyptrace_field, size),
 	NL_MEMBER(NL_BOOL, HYPTRACE_A_FIELD_SIGNED, hyptrace_field, is_signed),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_NAME, hyptrace_field, name),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_TYPE, hyptrace_field, type),
 	{ NL_LIST, HYPTRACE_A_FIELD_SYMBOL, offsetof(struct hyptrace_field, symbols),
-	  offsetof(struct hyptrace_field, nr_symbols), &symbol_type },
-};
-
-static const struct nl_type field_type = NL_TYPE(hyptrace_field, field_members);
-
-static const struct nl_member filter_members[] = {
-	NL_MEMBER(NL_STRING, HYPTRACE_A_FILTER_TEXT, hyptrace_event, filter),
-};
+	  offsetof(struct hyptrace_field, nr_symbols), &symbol_type }
+);
 
 /* The members of an event that are in a nest */
-static const struct nl_type filter_type = NL_TYPE(hyptrace_event, filter_members);
+static const struct nl_type filter_type = NL_TYPE(hyptrace_event,
+	NL_MEMBER(NL_STRING, HYPTRACE_A_FILTER_TEXT, hyptrace_event, filter)
+);
 
-static const struct nl_member event_members[] = {
+const struct nl_type hyptrace_event_type = NL_TYPE(hyptrace_event,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_EVENT_REMOTE, hyptrace_event, remote),
 	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_EVENT_NAME, hyptrace_event, name),
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_ID, hyptrace_event, id),
@@ -114,31 +106,25 @@ static const struct nl_member event_members[] = {
 	NL_MEMBER(NL_STRING, HYPTRACE_A_EVENT_PRINT_FMT, hyptrace_event, print_fmt),
 	{ .kind = NL_NEST, .attr = HYPTRACE_A_EVENT_FILTER, .type = &filter_type },
 	{ NL_LIST, HYPTRACE_A_EVENT_FIELD, offsetof(struct hyptrace_event, fields),
-	  offsetof(struct hyptrace_event, nr_fields), &field_type },
-};
+	  offsetof(struct hyptrace_event, nr_fields), &field_type }
+);
 
-const struct nl_type hyptrace_event_type = NL_TYPE(hyptrace_event, event_members);
-
-static const struct nl_member arg_members[] = {
+static const struct nl_type arg_type = NL_TYPE(hyptrace_hypercall_arg,
 	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_NAME, hyptrace_hypercall_arg, name),
-	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_TYPE, hyptrace_hypercall_arg, type),
-};
+	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_ARG_TYPE, hyptrace_hypercall_arg, type)
+);
 
-static const struct nl_type arg_type = NL_TYPE(hyptrace_hypercall_arg, arg_members);
-
-static const struct nl_member hypercall_members[] = {
+const struct nl_type hyptrace_hypercall_type = NL_TYPE(hyptrace_hypercall,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_HYPERCALL_REMOTE, hyptrace_hypercall, remote),
 	NL_MEMBER(NL_U32, HYPTRACE_A_HYPERCALL_ID, hyptrace_hypercall, id),
 	NL_MEMBER(NL_PRESENT, HYPTRACE_A_HYPERCALL_RETURNS, hyptrace_hypercall, returns),
 	NL_MEMBER(NL_ABSENT, HYPTRACE_A_HYPERCALL_RAW, hyptrace_hypercall, known_args),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_NAME, hyptrace_hypercall, name),
 	{ NL_LIST, HYPTRACE_A_HYPERCALL_ARGS, offsetof(struct hyptrace_hypercall, args),
-	  offsetof(struct hyptrace_hypercall, nr_args), &arg_type },
-};
+	  offsetof(struct hyptrace_hypercall, nr_args), &arg_type }
+);
 
-const struct nl_type hyptrace_hypercall_type = NL_TYPE(hyptrace_hypercall, hypercall_members);
-
-static const struct nl_member counter_members[] = {
+const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_COUNTER_REMOTE, hyptrace_event_counter, remote),
 	NL_MEMBER(NL_EVENT_NAME, HYPTRACE_A_COUNTER_EVENT, hyptrace_event_counter, event),
 	NL_MEMBER(NL_U32, HYPTRACE_A_COUNTER_CPU, hyptrace_event_counter, cpu),
@@ -154,38 +140,27 @@ static const struct nl_member counter_members[] = {
 	{ NL_BUCKETS, HYPTRACE_A_COUNTER_BUCKETS, offsetof(struct hyptrace_event_counter, buckets),
 	  offsetof(struct hyptrace_event_counter, nr_buckets), NULL },
 	/* made of the value */
-	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name),
-};
+	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name)
+);
 
-const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter, counter_members);
-
-static const struct nl_member reader_members[] = {
+const struct nl_type hyptrace_reader_type = NL_TYPE(hyptrace_reader_notification,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_READER_REMOTE, hyptrace_reader_notification, remote),
 	NL_MEMBER(NL_CPU, HYPTRACE_A_READER_CPU, hyptrace_reader_notification, cpu),
 	NL_MEMBER(NL_U32, HYPTRACE_A_READER_CHANGE, hyptrace_reader_notification, change),
-	NL_MEMBER(NL_U32, HYPTRACE_A_READER_PID, hyptrace_reader_notification, pid),
-};
+	NL_MEMBER(NL_U32, HYPTRACE_A_READER_PID, hyptrace_reader_notification, pid)
+);
 
-const struct nl_type hyptrace_reader_type = NL_TYPE(hyptrace_reader_notification, reader_members);
-
-static const struct nl_member loss_members[] = {
+const struct nl_type hyptrace_loss_type = NL_TYPE(hyptrace_loss_notification,
 	NL_MEMBER(NL_REMOTE_NAME, HYPTRACE_A_LOSS_REMOTE, hyptrace_loss_notification, remote),
 	NL_MEMBER(NL_U32, HYPTRACE_A_LOSS_CPU, hyptrace_loss_notification, cpu),
 	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_COUNT, hyptrace_loss_notification, count),
-	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_TOTAL, hyptrace_loss_notification, total),
-};
-
-const struct nl_type hyptrace_loss_type = NL_TYPE(hyptrace_loss_notification, loss_members);
+	NL_MEMBER(NL_U64, HYPTRACE_A_LOSS_TOTAL, hyptrace_loss_notification, total)
+);
 
 /* A number that is absent or too short is 0, as nla_get_u64() of libnl has it. */
 uint32_t hyptrace_parse_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= (int)sizeof(uint32_t) ? nla_get_u32(attr) : 0;
-}
-
-static bool parse_bool(const struct nlattr *attr)
-{
-	return attr && nla_len(attr) >= 1 && nla_get_u8(attr);
 }
 
 static int parse_attrs(const struct nl_type *type, const struct nlattr *first, int len, void *to);
@@ -212,18 +187,6 @@ static int add_element(const struct nl_member *member, const struct nlattr *nest
 	}
 	(*nr)++;
 	return parse_attrs(member->type, nla_data(nest), nla_len(nest), element);
-}
-
-static int add_elements(const struct nl_member *member, const struct nlattr *first, int len,
-			void *to)
-{
-	struct nlattr *attr;
-	int rem, ret = 0;
-
-	nla_for_each_attr(attr, (struct nlattr *)first, len, rem)
-		if (!ret && nla_type(attr) == member->attr)
-			ret = add_element(member, attr, to);
-	return ret;
 }
 
 static int parse_buckets(const struct nl_member *member, const struct nlattr *attr, void *to)
@@ -259,22 +222,18 @@ static int parse_member(const struct nl_member *member, const struct nlattr *att
 		*(int *)at = attr ? (int)hyptrace_parse_u32(attr) : HYPTRACE_CPU_ALL;
 		return 0;
 	case NL_BOOL:
-		*(bool *)at = parse_bool(attr);
-		return 0;
 	case NL_TRUE:
-		*(bool *)at = !attr || parse_bool(attr);
+		*(bool *)at = attr ? nla_len(attr) && nla_get_u8(attr) : member->kind == NL_TRUE;
 		return 0;
 	case NL_PRESENT:
 	case NL_ABSENT:
 		*(bool *)at = !attr == (member->kind == NL_ABSENT);
 		return 0;
 	case NL_REMOTE_NAME:
-		if (attr)
-			nla_strlcpy(at, attr, HYPTRACE_REMOTE_NAME_MAX + 1);
-		return 0;
 	case NL_EVENT_NAME:
 		if (attr)
-			nla_strlcpy(at, attr, HYPTRACE_EVENT_NAME_MAX + 1);
+			nla_strlcpy(at, attr, member->kind == NL_EVENT_NAME ?
+				    HYPTRACE_EVENT_NAME_MAX + 1 : HYPTRACE_REMOTE_NAME_MAX + 1);
 		return 0;
 	case NL_STRING:
 		*(char **)at = attr ? strndup(nla_data(attr), nla_len(attr)) : strdup("");
@@ -289,19 +248,22 @@ static int parse_member(const struct nl_member *member, const struct nlattr *att
 
 static int parse_attrs(const struct nl_type *type, const struct nlattr *first, int len, void *to)
 {
-	struct nlattr *tb[ATTR_MAX + 1];
+	struct nlattr *tb[ATTR_MAX + 1], *attr;
 	unsigned int i;
-	int ret = 0;
+	int rem, ret = 0;
 
 	if (nla_parse(tb, ATTR_MAX, (struct nlattr *)first, len, NULL) < 0)
 		return -EBADMSG;
 	for (i = 0; i < type->nr && !ret; i++) {
 		const struct nl_member *member = &type->members[i];
 
-		if (member->kind == NL_LIST || member->kind == NL_FIRED)
-			ret = add_elements(member, first, len, to);
-		else
+		if (member->kind != NL_LIST && member->kind != NL_FIRED) {
 			ret = parse_member(member, tb[member->attr], to);
+			continue;
+		}
+		nla_for_each_attr(attr, (struct nlattr *)first, len, rem)
+			if (!ret && nla_type(attr) == member->attr)
+				ret = add_element(member, attr, to);
 	}
 	return ret;
 }
