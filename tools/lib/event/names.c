@@ -10,70 +10,54 @@
 
 #include "meaning.h"
 
-
 /* Those of arm64 (asm-generic/errno.h): a record may be printed on another architecture. */
 static const char *const errnos[] = {
-	[1] = "-EPERM", [2] = "-ENOENT", [3] = "-ESRCH", [4] = "-EINTR", [5] = "-EIO",
-	[6] = "-ENXIO", [7] = "-E2BIG", [8] = "-ENOEXEC", [9] = "-EBADF", [10] = "-ECHILD",
-	[11] = "-EAGAIN", [12] = "-ENOMEM", [13] = "-EACCES", [14] = "-EFAULT", [15] = "-ENOTBLK",
-	[16] = "-EBUSY", [17] = "-EEXIST", [18] = "-EXDEV", [19] = "-ENODEV", [20] = "-ENOTDIR",
-	[21] = "-EISDIR", [22] = "-EINVAL", [23] = "-ENFILE", [24] = "-EMFILE", [25] = "-ENOTTY",
-	[26] = "-ETXTBSY", [27] = "-EFBIG", [28] = "-ENOSPC", [29] = "-ESPIPE", [30] = "-EROFS",
-	[31] = "-EMLINK", [32] = "-EPIPE", [33] = "-EDOM", [34] = "-ERANGE", [35] = "-EDEADLK",
-	[36] = "-ENAMETOOLONG", [37] = "-ENOLCK", [38] = "-ENOSYS", [39] = "-ENOTEMPTY",
-	[40] = "-ELOOP", [42] = "-ENOMSG", [43] = "-EIDRM", [44] = "-ECHRNG", [45] = "-EL2NSYNC",
-	[46] = "-EL3HLT", [47] = "-EL3RST", [48] = "-ELNRNG", [49] = "-EUNATCH", [50] = "-ENOCSI",
-	[51] = "-EL2HLT", [52] = "-EBADE", [53] = "-EBADR", [54] = "-EXFULL", [55] = "-ENOANO",
-	[56] = "-EBADRQC", [57] = "-EBADSLT", [59] = "-EBFONT", [60] = "-ENOSTR",
-	[61] = "-ENODATA", [62] = "-ETIME", [63] = "-ENOSR", [64] = "-ENONET", [65] = "-ENOPKG",
-	[66] = "-EREMOTE", [67] = "-ENOLINK", [68] = "-EADV", [69] = "-ESRMNT", [70] = "-ECOMM",
-	[71] = "-EPROTO", [72] = "-EMULTIHOP", [73] = "-EDOTDOT", [74] = "-EBADMSG",
-	[75] = "-EOVERFLOW", [76] = "-ENOTUNIQ", [77] = "-EBADFD", [78] = "-EREMCHG",
-	[79] = "-ELIBACC", [80] = "-ELIBBAD", [81] = "-ELIBSCN", [82] = "-ELIBMAX",
-	[83] = "-ELIBEXEC", [84] = "-EILSEQ", [85] = "-ERESTART", [86] = "-ESTRPIPE",
-	[87] = "-EUSERS", [88] = "-ENOTSOCK", [89] = "-EDESTADDRREQ", [90] = "-EMSGSIZE",
-	[91] = "-EPROTOTYPE", [92] = "-ENOPROTOOPT", [93] = "-EPROTONOSUPPORT",
-	[94] = "-ESOCKTNOSUPPORT", [95] = "-EOPNOTSUPP", [96] = "-EPFNOSUPPORT",
-	[97] = "-EAFNOSUPPORT", [98] = "-EADDRINUSE", [99] = "-EADDRNOTAVAIL",
-	[100] = "-ENETDOWN", [101] = "-ENETUNREACH", [102] = "-ENETRESET",
-	[103] = "-ECONNABORTED", [104] = "-ECONNRESET", [105] = "-ENOBUFS", [106] = "-EISCONN",
-	[107] = "-ENOTCONN", [108] = "-ESHUTDOWN", [109] = "-ETOOMANYREFS", [110] = "-ETIMEDOUT",
-	[111] = "-ECONNREFUSED", [112] = "-EHOSTDOWN", [113] = "-EHOSTUNREACH",
-	[114] = "-EALREADY", [115] = "-EINPROGRESS", [116] = "-ESTALE", [117] = "-EUCLEAN",
-	[118] = "-ENOTNAM", [119] = "-ENAVAIL", [120] = "-EISNAM", [121] = "-EREMOTEIO",
-	[122] = "-EDQUOT", [123] = "-ENOMEDIUM", [124] = "-EMEDIUMTYPE", [125] = "-ECANCELED",
-	[126] = "-ENOKEY", [127] = "-EKEYEXPIRED", [128] = "-EKEYREVOKED",
-	[129] = "-EKEYREJECTED", [130] = "-EOWNERDEAD", [131] = "-ENOTRECOVERABLE",
-	[132] = "-ERFKILL", [133] = "-EHWPOISON",
+	[1] = "-EPERM", "-ENOENT", "-ESRCH", "-EINTR", "-EIO", "-ENXIO", "-E2BIG", "-ENOEXEC",
+	[9] = "-EBADF", "-ECHILD", "-EAGAIN", "-ENOMEM", "-EACCES", "-EFAULT", "-ENOTBLK",
+	[16] = "-EBUSY", "-EEXIST", "-EXDEV", "-ENODEV", "-ENOTDIR", "-EISDIR", "-EINVAL",
+	[23] = "-ENFILE", "-EMFILE", "-ENOTTY", "-ETXTBSY", "-EFBIG", "-ENOSPC", "-ESPIPE",
+	[30] = "-EROFS", "-EMLINK", "-EPIPE", "-EDOM", "-ERANGE", "-EDEADLK", "-ENAMETOOLONG",
+	[37] = "-ENOLCK", "-ENOSYS", "-ENOTEMPTY", "-ELOOP", NULL, "-ENOMSG", "-EIDRM",
+	[44] = "-ECHRNG", "-EL2NSYNC", "-EL3HLT", "-EL3RST", "-ELNRNG", "-EUNATCH", "-ENOCSI",
+	[51] = "-EL2HLT", "-EBADE", "-EBADR", "-EXFULL", "-ENOANO", "-EBADRQC", "-EBADSLT",
+	[58] = NULL, "-EBFONT", "-ENOSTR", "-ENODATA", "-ETIME", "-ENOSR", "-ENONET",
+	[65] = "-ENOPKG", "-EREMOTE", "-ENOLINK", "-EADV", "-ESRMNT", "-ECOMM", "-EPROTO",
+	[72] = "-EMULTIHOP", "-EDOTDOT", "-EBADMSG", "-EOVERFLOW", "-ENOTUNIQ", "-EBADFD",
+	[78] = "-EREMCHG", "-ELIBACC", "-ELIBBAD", "-ELIBSCN", "-ELIBMAX", "-ELIBEXEC",
+	[84] = "-EILSEQ", "-ERESTART", "-ESTRPIPE", "-EUSERS", "-ENOTSOCK", "-EDESTADDRREQ",
+	[90] = "-EMSGSIZE", "-EPROTOTYPE", "-ENOPROTOOPT", "-EPROTONOSUPPORT",
+	[94] = "-ESOCKTNOSUPPORT", "-EOPNOTSUPP", "-EPFNOSUPPORT", "-EAFNOSUPPORT",
+	[98] = "-EADDRINUSE", "-EADDRNOTAVAIL", "-ENETDOWN", "-ENETUNREACH", "-ENETRESET",
+	[103] = "-ECONNABORTED", "-ECONNRESET", "-ENOBUFS", "-EISCONN", "-ENOTCONN",
+	[108] = "-ESHUTDOWN", "-ETOOMANYREFS", "-ETIMEDOUT", "-ECONNREFUSED", "-EHOSTDOWN",
+	[113] = "-EHOSTUNREACH", "-EALREADY", "-EINPROGRESS", "-ESTALE", "-EUCLEAN",
+	[118] = "-ENOTNAM", "-ENAVAIL", "-EISNAM", "-EREMOTEIO", "-EDQUOT", "-ENOMEDIUM",
+	[124] = "-EMEDIUMTYPE", "-ECANCELED", "-ENOKEY", "-EKEYEXPIRED", "-EKEYREVOKED",
+	[129] = "-EKEYREJECTED", "-EOWNERDEAD", "-ENOTRECOVERABLE", "-ERFKILL", "-EHWPOISON",
 };
 
 #define KERNEL_ERRNO	512
 
 /* Those that only the kernel uses (linux/errno.h), from KERNEL_ERRNO on */
 static const char *const kernel_errnos[] = {
-	[0] = "-ERESTARTSYS", [1] = "-ERESTARTNOINTR", [2] = "-ERESTARTNOHAND",
-	[3] = "-ENOIOCTLCMD", [4] = "-ERESTART_RESTARTBLOCK", [5] = "-EPROBE_DEFER",
-	[6] = "-EOPENSTALE", [7] = "-ENOPARAM", [9] = "-EBADHANDLE", [10] = "-ENOTSYNC",
-	[11] = "-EBADCOOKIE", [12] = "-ENOTSUPP", [13] = "-ETOOSMALL", [14] = "-ESERVERFAULT",
-	[15] = "-EBADTYPE", [16] = "-EJUKEBOX", [17] = "-EIOCBQUEUED", [18] = "-ERECALLCONFLICT",
+	[0] = "-ERESTARTSYS", "-ERESTARTNOINTR", "-ERESTARTNOHAND", "-ENOIOCTLCMD",
+	[4] = "-ERESTART_RESTARTBLOCK", "-EPROBE_DEFER", "-EOPENSTALE", "-ENOPARAM", NULL,
+	[9] = "-EBADHANDLE", "-ENOTSYNC", "-EBADCOOKIE", "-ENOTSUPP", "-ETOOSMALL",
+	[14] = "-ESERVERFAULT", "-EBADTYPE", "-EJUKEBOX", "-EIOCBQUEUED", "-ERECALLCONFLICT",
 	[19] = "-ENOGRACE",
 };
 
 /* Error codes of firmware, without their signs: linux/psci.h, linux/arm_ffa.h, linux/arm-smccc.h */
 static const char *const firmware_errors[][11] = {
 	[FIRMWARE_PSCI] = {
-		[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "DENIED",
-		[4] = "ALREADY_ON", [5] = "ON_PENDING", [6] = "INTERNAL_FAILURE",
-		[7] = "NOT_PRESENT", [8] = "DISABLED", [9] = "INVALID_ADDRESS",
+		NULL, "NOT_SUPPORTED", "INVALID_PARAMETERS", "DENIED", "ALREADY_ON", "ON_PENDING",
+		"INTERNAL_FAILURE", "NOT_PRESENT", "DISABLED", "INVALID_ADDRESS",
 	},
 	[FIRMWARE_FFA] = {
-		[1] = "NOT_SUPPORTED", [2] = "INVALID_PARAMETERS", [3] = "NO_MEMORY", [4] = "BUSY",
-		[5] = "INTERRUPTED", [6] = "DENIED", [7] = "RETRY", [8] = "ABORTED",
-		[9] = "NO_DATA", [10] = "NOT_READY",
+		NULL, "NOT_SUPPORTED", "INVALID_PARAMETERS", "NO_MEMORY", "BUSY", "INTERRUPTED",
+		"DENIED", "RETRY", "ABORTED", "NO_DATA", "NOT_READY",
 	},
-	[FIRMWARE_SMCCC] = {
-		[1] = "NOT_SUPPORTED", [2] = "NOT_REQUIRED", [3] = "INVALID_PARAMETER",
-	},
+	[FIRMWARE_SMCCC] = { NULL, "NOT_SUPPORTED", "NOT_REQUIRED", "INVALID_PARAMETER" },
 };
 
 static const char *name_of(const char *const *names, uint64_t nr, uint64_t index)
