@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/param.h>
+#include <time.h>
 
 #include "hyptrace.h"
 
@@ -16,6 +17,18 @@ struct nl_msg;
 struct nl_sock;
 struct nlmsghdr;
 struct tep_handle;
+
+#define NSEC_PER_SEC	UINT64_C(1000000000)
+#define NSEC_PER_MSEC	UINT64_C(1000000)
+#define NSEC_PER_USEC	UINT64_C(1000)
+
+static inline uint64_t hyptrace_now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -76,9 +89,9 @@ struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *
 				  struct hyptrace_error *err);
 
 /* format.c: events that the kernel has described */
-struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
-						      struct hyptrace_event *const *events,
-						      unsigned int nr, struct hyptrace_error *err);
+struct hyptrace_formats *hyptrace_formats_make(struct tep_handle *tep, bool is_foreign,
+					       struct hyptrace_event *const *events,
+					       unsigned int nr, struct hyptrace_error *err);
 
 /* filter.c: what the driver gets of a filter */
 

@@ -161,48 +161,28 @@ static int check(const struct request *request, const struct hyptrace_event *con
  * comparisons are true, too, are also accepted. So only comparisons that are true matter.
  */
 
-/* A value as an unsigned number with the same order */
-static uint64_t key_of(const struct filter_value *value)
-{
-	return value->field.is_signed ? value->value ^ (uint64_t)INT64_MIN : value->value;
-}
-
-/* Narrow a range of keys. Return false if nothing is left. */
+/* Narrow a range of keys: values as unsigned numbers with the same order. Is anything left? */
 static bool narrow(const struct filter_value *value, uint64_t *first, uint64_t *last)
 {
-	const uint64_t key = key_of(value);
-	uint64_t from = 0, to = UINT64_MAX;
+	const uint64_t key = value->value ^ (value->field.is_signed ? (uint64_t)INT64_MIN : 0);
+	const uint32_t op = value->op;
 
-	switch (value->op) {
-	case HYPTRACE_FILTER_OP_EQ:
-		from = key;
-		to = key;
-		break;
-	case HYPTRACE_FILTER_OP_LT:
-		if (!key)
-			return false;
-		to = key - 1;
-		break;
-	case HYPTRACE_FILTER_OP_LE:
-		to = key;
-		break;
-	case HYPTRACE_FILTER_OP_GT:
-		if (key == UINT64_MAX)
-			return false;
-		from = key + 1;
-		break;
-	case HYPTRACE_FILTER_OP_GE:
-		from = key;
-		break;
-	case HYPTRACE_FILTER_OP_NE:
-		if (key == *first && key == *last)
-			return false;
+	if ((op == HYPTRACE_FILTER_OP_LT && !key) ||
+	    (op == HYPTRACE_FILTER_OP_GT && key == UINT64_MAX) ||
+	    (op == HYPTRACE_FILTER_OP_NE && key == *first && key == *last))
+		return false;
+	if (op == HYPTRACE_FILTER_OP_NE) {
 		*first += key == *first;
 		*last -= key == *last;
-		return true;
 	}
-	*first = from > *first ? from : *first;
-	*last = to < *last ? to : *last;
+	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_GE)
+		*first = MAX(*first, key);
+	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_LE)
+		*last = MIN(*last, key);
+	if (op == HYPTRACE_FILTER_OP_LT)
+		*last = MIN(*last, key - 1);
+	if (op == HYPTRACE_FILTER_OP_GT)
+		*first = MAX(*first, key + 1);
 	return *first <= *last;
 }
 
@@ -267,15 +247,6 @@ static int check_same(const struct request *request, const struct hyptrace_filte
 	return 0;
 }
 
-static int fail_impossible(const struct request *request, unsigned int stuck)
-{
-	*request->at = request->program.comparisons[stuck].field.text - request->text;
-	return hyptrace_error_set(request->err, EINVAL,
-				  "no event can meet this filter: %s", stuck ?
-				  "here, the conditions exclude each other" :
-				  "the condition is never true");
-}
-
 /* Make a filter that no event meets yet. Return NULL if there is no memory. */
 static struct hyptrace_filter *new_filter(const struct request *request)
 {
@@ -333,7 +304,13 @@ static int add_event(const struct request *request, struct hyptrace_filter *filt
 	if (request->fits_all && event != request->events[0])
 		ret = check_same(request, filter, own, event) ?: 1;
 	else if (!reaches_end(own->values, 0, 0, &stuck))
-		ret = request->fits_all ? fail_impossible(request, stuck) : 0;
+		ret = 0;
+	if (!ret && request->fits_all) {
+		*request->at = request->program.comparisons[stuck].field.text - request->text;
+		ret = hyptrace_error_set(request->err, EINVAL, "no event can meet this filter: %s",
+					 stuck ? "here, the conditions exclude each other" :
+						 "the condition is never true");
+	}
 	if (ret <= 0) {
 		free(own);
 		return ret;

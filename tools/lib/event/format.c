@@ -36,45 +36,12 @@ struct memo_line {
 	char		text[MEMO_TEXT];
 };
 
-/* All lines; the place of one depends on its payload. */
-struct memo {
-	struct memo_line	lines[1 << MEMO_BITS];
-};
-
 static inline uint64_t memo_word(const void *at)
 {
 	uint64_t word;
 
 	memcpy(&word, at, sizeof(word));
 	return word;
-}
-
-/* Find the place of a payload. */
-static inline struct memo_line *memo_place(struct memo *memo, const char *data, uint32_t size)
-{
-	uint64_t key = memo_word(data) ^ memo_word(data + size - sizeof(uint64_t)) << 17;
-
-	return &memo->lines[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MEMO_BITS)];
-}
-
-/* Is it the line of that payload? */
-static inline bool memo_is(const struct memo_line *line, const char *data, uint32_t size)
-{
-	return line->first == memo_word(data) && line->size == size &&
-	       line->last == memo_word(data + size - sizeof(uint64_t));
-}
-
-/* Remember the line from @text to @end. */
-static inline void memo_set(struct memo_line *line, const char *data, uint32_t size,
-			    const char *text, const char *end)
-{
-	if (end - text > MEMO_TEXT)
-		return;
-	line->first = memo_word(data);
-	line->last = memo_word(data + size - sizeof(uint64_t));
-	line->size = size;
-	line->len = end - text;
-	memcpy(line->text, text, MEMO_TEXT);
 }
 
 /* Return false if there is no memory. */
@@ -104,10 +71,10 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 	return true;
 }
 
-/* The formats own @tep, and free it if they fail. */
-static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_foreign,
-					    struct hyptrace_event *const *events, unsigned int nr,
-					    struct hyptrace_error *err)
+/* The kernel has described foreign events. The formats own @tep, and free it if they fail. */
+struct hyptrace_formats *hyptrace_formats_make(struct tep_handle *tep, bool is_foreign,
+					       struct hyptrace_event *const *events,
+					       unsigned int nr, struct hyptrace_error *err)
 {
 	struct hyptrace_formats *fmts = calloc(1, sizeof(*fmts));
 	unsigned int i;
@@ -125,7 +92,7 @@ static struct hyptrace_formats *new_formats(struct tep_handle *tep, bool is_fore
 			fmts->nr_ids = events[i]->id + 1;
 	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
 	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
-	fmts->memo = calloc(1, sizeof(*fmts->memo));
+	fmts->memo = calloc(1 << MEMO_BITS, sizeof(*fmts->memo));
 	if (!fmts->by_id || !fmts->prints || !fmts->memo)
 		goto fail;
 	if (!is_foreign && (!tep || !hyptrace_names_set_classes(&fmts->names, events, nr)))
@@ -159,15 +126,7 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 		tep_set_loglevel(TEP_LOG_NONE);
 		tep_set_long_size(tep, sizeof(uint64_t));
 	}
-	return new_formats(tep, false, events, nr, err);
-}
-
-/* Prepare to print events that the kernel has described. Return the formats, or NULL. */
-struct hyptrace_formats *hyptrace_formats_new_foreign(struct tep_handle *tep,
-						      struct hyptrace_event *const *events,
-						      unsigned int nr, struct hyptrace_error *err)
-{
-	return new_formats(tep, true, events, nr, err);
+	return hyptrace_formats_make(tep, false, events, nr, err);
 }
 
 /**
@@ -219,7 +178,7 @@ int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
 				    struct hyptrace_hypercall *const *calls, unsigned int nr,
 				    struct hyptrace_error *err)
 {
-	memset(fmts->memo, 0, sizeof(*fmts->memo));
+	memset(fmts->memo, 0, sizeof(*fmts->memo) << MEMO_BITS);
 	if (hyptrace_names_set_calls(&fmts->names, calls, nr))
 		return hyptrace_error_memory(err);
 	return 0;
@@ -274,7 +233,7 @@ int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, co
 	unsigned int i;
 	char *lead;
 
-	memset(fmts->memo, 0, sizeof(*fmts->memo));
+	memset(fmts->memo, 0, sizeof(*fmts->memo) << MEMO_BITS);
 	for (i = 0; i < fmts->nr_ids; i++) {
 		struct format *format = &fmts->by_id[i];
 
@@ -323,25 +282,34 @@ static inline char *make_line(const struct hyptrace_formats *fmts,
 	return print ? hyptrace_print_run(print, rec, to) : put_sentence(fmts, rec, to);
 }
 
-/* Payloads that memo.h takes, and shorter ones: out of line, so that others do not take longer. */
+/* Payloads whose lines are remembered, and shorter ones: out of line, for the speed of others. */
 static __attribute__((noinline)) char *put_short(const struct hyptrace_formats *fmts,
 						 const struct hyptrace_record *rec, char *to)
 {
 	struct memo_line *line;
+	uint64_t first, last;
 	char *end;
 
 	if (rec->size < ID_SIZE)
 		return NULL;
 	if (rec->size < MEMO_PAYLOAD_MIN)
 		return make_line(fmts, rec, to);
-	line = memo_place(fmts->memo, rec->data, rec->size);
-	if (memo_is(line, rec->data, rec->size)) {
+	first = memo_word(rec->data);
+	last = memo_word((const char *)rec->data + rec->size - sizeof(last));
+	/* the place of a line depends on its payload */
+	line = &fmts->memo[(first ^ last << 17) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MEMO_BITS)];
+	if (line->first == first && line->size == rec->size && line->last == last) {
 		memcpy(to, line->text, MEMO_TEXT);
 		return to + line->len;
 	}
 	end = make_line(fmts, rec, to);
-	if (end)
-		memo_set(line, rec->data, rec->size, to, end);
+	if (end && end - to <= MEMO_TEXT) {
+		line->first = first;
+		line->last = last;
+		line->size = rec->size;
+		line->len = end - to;
+		memcpy(line->text, to, MEMO_TEXT);
+	}
 	return end;
 }
 

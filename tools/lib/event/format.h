@@ -36,7 +36,7 @@ struct hyptrace_formats {
 	struct tep_handle	*tep;	/* libtraceevent's state */
 	struct trace_seq	seq;	/* the last text that is not a sentence */
 	char			text[SENTENCE_MAX];	/* the last sentence */
-	struct memo		*memo;	/* lines that were printed */
+	struct memo_line	*memo;	/* lines that were printed */
 };
 
 /* format_foreign.c */

@@ -132,21 +132,14 @@ struct fault_status hyptrace_fault_status(unsigned int code)
 /* The table has at least so many places for a name: most lookups look at one place. */
 #define SPARE	2
 
-static unsigned int bits_for(unsigned int nr)
+/* Make a table with room for @nr names. */
+struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr)
 {
+	struct sentence_symbols *symbols;
 	unsigned int bits = 1;
 
 	while (1U << bits < nr * SPARE)
 		bits++;
-	return bits;
-}
-
-/* Make a table with room for @nr names. */
-struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr)
-{
-	unsigned int bits = bits_for(nr);
-	struct sentence_symbols *symbols;
-
 	symbols = calloc(1, sizeof(*symbols) + sizeof(symbols->table[0]) * (1UL << bits));
 	if (symbols)
 		symbols->bits = bits;
@@ -222,16 +215,6 @@ static const struct {
 /* Names of arguments that are counts or numbers of something, though their types are wide */
 static const char *const count_names[] = { "pages", "id", "op" };
 
-static bool is_count_name(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < COUNT(count_names); i++)
-		if (!strcmp(name, count_names[i]))
-			return true;
-	return !strncmp(name, "nr_", 3);
-}
-
 static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *from)
 {
 	struct sentence_arg arg = { .bits = 64 };
@@ -244,8 +227,9 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 		arg.is_signed = small_types[i].is_signed;
 		arg.is_count = small_types[i].is_count;
 	}
-	if (is_count_name(from->name))
-		arg.is_count = true;
+	arg.is_count |= !strncmp(from->name, "nr_", 3);
+	for (i = 0; i < COUNT(count_names); i++)
+		arg.is_count |= !strcmp(from->name, count_names[i]);
 	return arg;
 }
 

@@ -146,13 +146,14 @@ static bool grow(struct hyptrace_nest *nest)
 	return true;
 }
 
-static struct place *append(struct hyptrace_nest *nest, uint64_t now)
+/* Get the next place, which is taken by moving the tail. */
+static struct place *next_place(struct hyptrace_nest *nest, uint64_t now)
 {
 	struct place *place;
 
 	if (nest->tail - nest->head == nest->nr_places && !grow(nest))
 		return NULL;
-	place = place_of(nest, nest->tail++);
+	place = place_of(nest, nest->tail);
 	memset(place, 0, offsetof(struct place, data));
 	place->since = now;
 	return place;
@@ -204,17 +205,15 @@ static void enclose(struct hyptrace_nest *nest, const struct nest_cpu *cpu,
 static int add_span(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptrace_span *span,
 		    uint64_t now)
 {
-	struct place *place;
+	struct place *place = next_place(nest, now);
 
-	/* before enclose(), which refers to the span by its number */
-	if (nest->tail - nest->head == nest->nr_places && !grow(nest))
+	if (!place)
 		return -ENOMEM;
 	enclose(nest, cpu, span);
-	place = append(nest, now);
 	place->span = *span;
 	place->before = cpu->last;
 	memcpy(place->data, span->record.data, span->record.size);
-	cpu->last = nest->tail - 1;
+	cpu->last = nest->tail++;
 	return 0;
 }
 
@@ -306,7 +305,7 @@ static int add_call(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyp
 static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 		    const struct hyptrace_stream_event *event, uint64_t now)
 {
-	struct place *place = append(nest, now);
+	struct place *place = next_place(nest, now);
 
 	/* nobody knows how long the CPU was at EL2, or which guest it has entered */
 	if (cpu->is_open)
@@ -315,6 +314,7 @@ static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 	cpu->has_gap = true;
 	if (!place)
 		return -ENOMEM;
+	nest->tail++;
 	place->span.kind = HYPTRACE_KIND_LOSS;
 	place->span.cpu = event->cpu;
 	place->span.lost = event->record.lost;

@@ -87,8 +87,7 @@ static bool add_names(struct builder *b, const struct tep_print_flag_sym *from)
 		if (end[strspn(end, "uUlL")] || value > INT64_MAX ||
 		    !hyptrace_symbols_add(b->step->names, value, sym->str))
 			return false;
-		if (len > longest)
-			longest = len;
+		longest = MAX(longest, len);
 	}
 	b->room += longest;
 	return true;
@@ -122,41 +121,31 @@ static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32
 	return true;
 }
 
-static bool add_number(struct builder *b, char conversion, bool is_long,
-		       const struct tep_print_arg *arg)
-{
-	const bool is_signed = conversion == 'd' || conversion == 'i';
-	struct step *step = b->step;
-
-	step->kind = is_signed ? STEP_SIGNED : STEP_UNSIGNED;
-	if (conversion == 'x')
-		step->kind = STEP_HEX;
-	step->mask = is_long || is_signed ? UINT64_MAX : UINT32_MAX;
-	b->room += NUMBER_MAX;
-	return add_field(b, arg, is_long ? sizeof(uint64_t) : sizeof(uint32_t), is_signed);
-}
-
-static bool add_symbolic(struct builder *b, const struct tep_print_arg *arg)
-{
-	b->step->kind = STEP_SYMBOL;
-	b->step->mask = UINT64_MAX;
-	return arg && arg->type == TEP_PRINT_SYMBOL &&
-	       add_field(b, arg->symbol.field, sizeof(uint64_t), false) &&
-	       add_names(b, arg->symbol.symbols);
-}
-
 /* Add the conversion that starts after its %. Return its end, NULL if it is not supported. */
 static const char *add_conversion(struct builder *b, const char *at,
 				  const struct tep_print_arg *arg)
 {
 	const bool is_long = *at == 'l';
+	struct step *step = b->step;
+	bool is_signed;
 
 	at += strspn(at, "l");
-	if (*at == 's' && !is_long)
-		return add_symbolic(b, arg) ? at + 1 : NULL;
-	if (*at && strchr("diux", *at))
-		return add_number(b, *at, is_long, arg) ? at + 1 : NULL;
-	return NULL;
+	is_signed = *at == 'd' || *at == 'i';
+	step->mask = UINT64_MAX;
+	if (*at == 's' && !is_long) {
+		step->kind = STEP_SYMBOL;
+		return arg && arg->type == TEP_PRINT_SYMBOL &&
+		       add_field(b, arg->symbol.field, sizeof(uint64_t), false) &&
+		       add_names(b, arg->symbol.symbols) ? at + 1 : NULL;
+	}
+	if (!*at || !strchr("diux", *at))
+		return NULL;
+	step->kind = *at == 'x' ? STEP_HEX : is_signed ? STEP_SIGNED : STEP_UNSIGNED;
+	if (!is_long && !is_signed)
+		step->mask = UINT32_MAX;
+	b->room += NUMBER_MAX;
+	return add_field(b, arg, is_long ? sizeof(uint64_t) : sizeof(uint32_t), is_signed) ?
+	       at + 1 : NULL;
 }
 
 static bool add_format(struct builder *b, const char *format, const struct tep_print_arg *arg)
@@ -239,16 +228,6 @@ fail:
 	return NULL;
 }
 
-static inline char *put_span(const struct span *span, char *to)
-{
-	return hyptrace_digits_text(to, span->text, span->len);
-}
-
-static inline uint64_t value_of(const struct step *step, const char *data)
-{
-	return hyptrace_place_signed(&step->place, data) & step->mask;
-}
-
 static inline char *put_value(const struct step *step, char *to, uint64_t value)
 {
 	if (step->kind == STEP_SYMBOL) {
@@ -279,8 +258,8 @@ char *hyptrace_print_run(const struct print *print, const struct hyptrace_record
 	if (print->size < PLACE_WORD)
 		data = memcpy(&small, data, print->size);
 	do {
-		to = put_span(&step->span, to);
-		to = put_value(step, to, value_of(step, data));
+		to = hyptrace_digits_text(to, step->span.text, step->span.len);
+		to = put_value(step, to, hyptrace_place_signed(&step->place, data) & step->mask);
 	} while (!step++->last);
 	return to;
 }

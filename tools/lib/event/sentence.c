@@ -12,10 +12,6 @@
 /* Results without a name are decimal from -RESULT_MAX to this, else hexadecimal. */
 #define RESULT_MAX	4095
 
-#define NSEC_PER_USEC	1000
-#define NSEC_PER_MSEC	1000000
-#define NSEC_PER_SEC	1000000000
-
 static inline char *put_signed(char *to, int64_t value)
 {
 	if (value >= 0)
@@ -118,17 +114,6 @@ static inline char *put_duration(char *to, uint64_t nsec, const char *after)
 static uint64_t psci_number(uint64_t func)
 {
 	return (func & ~(uint64_t)SMC_64) - PSCI_FIRST;
-}
-
-static bool is_psci(uint64_t func)
-{
-	return psci_number(func) <= PSCI_LAST - PSCI_FIRST;
-}
-
-static bool is_ffa(uint64_t func)
-{
-	func &= ~(uint64_t)SMC_64;
-	return func >= FFA_FIRST && func <= FFA_LAST;
 }
 
 /* A function of 32 bits sets only the low half of its result. */
@@ -237,13 +222,13 @@ static char *put_host_hcall(const struct meaning *s, const uint64_t *v, char *to
 
 static const char *name_of_smc_result(const struct meaning *s, const uint64_t *v)
 {
-	uint64_t func = V(ID);
+	const uint64_t func = V(ID), func_32 = func & ~(uint64_t)SMC_64;
 	int64_t ret = smc_result(func, V(RESULT));
 
-	if (is_psci(func))
+	if (func_32 >= PSCI_FIRST && func_32 <= PSCI_LAST)
 		return hyptrace_firmware_error_name(FIRMWARE_PSCI, ret);
 	/* FF-A answers with another call */
-	if (is_ffa(func) && ret != NOT_SUPPORTED)
+	if (func_32 >= FFA_FIRST && func_32 <= FFA_LAST && ret != NOT_SUPPORTED)
 		return name_of_id(s, (uint32_t)ret);
 	if (ret == NOT_SUPPORTED || (func & SMC_OWNER) == SMC_OWNER_ARCH)
 		return hyptrace_firmware_error_name(FIRMWARE_SMCCC, ret);
@@ -416,16 +401,9 @@ static char *put_guest_enter(const struct meaning *s, const uint64_t *v, char *t
 	return put_vm(v, to);
 }
 
-static bool is_abort(uint64_t esr)
-{
-	uint64_t class = esr_class(esr);
-
-	return class == CLASS_INSTRUCTION_ABORT || class == CLASS_DATA_ABORT;
-}
-
 static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to)
 {
-	uint64_t esr = V(ESR);
+	uint64_t esr = V(ESR), class = esr_class(esr);
 
 	to = put_vm(v, to);
 	*to++ = ' ';
@@ -435,7 +413,7 @@ static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to
 		to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, to);
 	}
 	/* esr is 0 after an interrupt, and both are 0 if the guest is protected */
-	if (is_abort(esr))
+	if (class == CLASS_INSTRUCTION_ABORT || class == CLASS_DATA_ABORT)
 		to = put_key(to, " ipa=", V(IPA));
 	else if (esr)
 		to = put_key(to, " esr=", esr);

@@ -8,9 +8,6 @@
 
 #include "tracefs.h"
 
-#define NSEC_PER_SEC	UINT64_C(1000000000)
-#define NSEC_PER_USEC	1000
-
 /* Take a number. Return false if there is none, or if it is more than @limit. */
 static bool take_number(const char **at, unsigned int base, uint64_t limit, uint64_t *value)
 {

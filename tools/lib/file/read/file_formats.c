@@ -197,21 +197,6 @@ void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
 	}
 }
 
-/* Read a section that was found. Without some of them events print less, but are still there. */
-static int read_section(struct hyptrace_file *f, enum file_section_kind kind,
-			struct hyptrace_error *err)
-{
-	struct file_cursor c;
-
-	if (!f->sections[kind].size)
-		return 0;
-	hyptrace_section_open(f, &c, &f->sections[kind], "formats of events", err);
-	if (!c.ret)
-		hyptrace_section_read(f, &c, kind);
-	hyptrace_section_close(&c);
-	return c.ret == -ENOMEM || kind == FILE_SECTION_EVENTS ? c.ret : 0;
-}
-
 /* "char" and an array of 16 elements are "char[16]", as the driver says it. */
 static char *copy_type(const struct tep_format_field *from)
 {
@@ -222,11 +207,6 @@ static char *copy_type(const struct tep_format_field *from)
 	if (asprintf(&type, from->arraylen ? "%s[%u]" : "%s[]", from->type, from->arraylen) < 0)
 		return NULL;
 	return type;
-}
-
-static bool is_number(const struct tep_format_field *from)
-{
-	return !(from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING));
 }
 
 /* Is a field so far from the record's begin that hyptrace does not know it? */
@@ -250,8 +230,10 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 	field->size = is_far(from) ? 0 : from->size;
 	field->is_signed = from->flags & TEP_FIELD_IS_SIGNED;
 	end = field->offset + field->size;
-	if ((is_number(from) || from->flags & TEP_FIELD_IS_DYNAMIC) && end > event->size)
-		event->size = end;
+	/* a number, or what says where the bytes are */
+	if (!(from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) ||
+	    from->flags & TEP_FIELD_IS_DYNAMIC)
+		event->size = MAX(event->size, end);
 	return field->name && field->type;
 }
 
@@ -281,22 +263,11 @@ static bool add_fields(struct hyptrace_event *event, struct tep_event *tep)
 	return true;
 }
 
-static bool add_symbol(struct hyptrace_field *field, const struct tep_print_flag_sym *from)
-{
-	struct hyptrace_symbol *symbol = calloc(1, sizeof(*symbol));
-
-	if (!symbol)
-		return false;
-	field->symbols[field->nr_symbols++] = symbol;
-	symbol->value = strtoull(from->value, NULL, 0);
-	symbol->name = strdup(from->str);
-	return symbol->name;
-}
-
 /* The names of a field's values are in its print format. */
 static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg *arg)
 {
 	const struct tep_print_flag_sym *from;
+	struct hyptrace_symbol *symbol;
 	struct hyptrace_field *field;
 	unsigned int nr = 0;
 
@@ -311,9 +282,18 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 	field->symbols = calloc(nr + 1, sizeof(*field->symbols));
 	if (!field->symbols)
 		return false;
-	for (from = arg->symbol.symbols; from; from = from->next)
-		if (isdigit((unsigned char)from->value[0]) && !add_symbol(field, from))
+	for (from = arg->symbol.symbols; from; from = from->next) {
+		if (!isdigit((unsigned char)from->value[0]))
+			continue;
+		symbol = calloc(1, sizeof(*symbol));
+		if (!symbol)
 			return false;
+		field->symbols[field->nr_symbols++] = symbol;
+		symbol->value = strtoull(from->value, NULL, 0);
+		symbol->name = strdup(from->str);
+		if (!symbol->name)
+			return false;
+	}
 	return true;
 }
 
@@ -340,16 +320,14 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 
 static bool add_events(struct hyptrace_file *f)
 {
-	struct hyptrace_file_meta *meta = &f->meta;
 	int nr = tep_get_events_count(f->tep), i;
+	bool done;
 
-	meta->info.events = calloc(nr + 1, sizeof(*meta->info.events));
-	if (!meta->info.events)
-		return false;
-	for (i = 0; i < nr; i++)
-		if (!add_event(meta, tep_get_event(f->tep, i)))
-			return false;
-	return true;
+	f->meta.info.events = calloc(nr + 1, sizeof(*f->meta.info.events));
+	done = f->meta.info.events;
+	for (i = 0; i < nr && done; i++)
+		done = add_event(&f->meta, tep_get_event(f->tep, i));
+	return done;
 }
 
 /* Find the events of a file that has no description. */
@@ -357,6 +335,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 {
 	const enum tep_endian order = htole16(1) == 1 ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;
 	struct tep_handle *tep = tep_alloc();
+	struct file_cursor c;
 	unsigned int i;
 	int ret = 0;
 
@@ -370,15 +349,24 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	tep_set_long_size(tep, f->long_size);
 	tep_set_page_size(tep, f->meta.info.subbuf_size);
 	f->tep = tep;
-	for (i = 0; i < NR_FILE_SECTIONS && !ret; i++)
-		ret = read_section(f, i, err);
+	for (i = 0; i < NR_FILE_SECTIONS && !ret; i++) {
+		if (!f->sections[i].size)
+			continue;
+		hyptrace_section_open(f, &c, &f->sections[i], "formats of events", err);
+		if (!c.ret)
+			hyptrace_section_read(f, &c, i);
+		free(c.mem);
+		/* without the other sections events print less, but are still there */
+		if (c.ret == -ENOMEM || i == FILE_SECTION_EVENTS)
+			ret = c.ret;
+	}
 	if (!ret && !add_events(f))
 		ret = hyptrace_error_memory(err);
 	if (ret) {
 		tep_free(tep);
 		return ret;
 	}
-	f->meta.info.formats = hyptrace_formats_new_foreign(tep, f->meta.info.events,
-							    f->meta.info.nr_events, err);
+	f->meta.info.formats = hyptrace_formats_make(tep, true, f->meta.info.events,
+						     f->meta.info.nr_events, err);
 	return f->meta.info.formats ? 0 : -ENOMEM;
 }
