@@ -248,7 +248,6 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err);
-void hyptrace_section_close(struct file_cursor *c);
 void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t expected,
 			   const char *what, struct file_section *section, struct file_cursor *c);
 

@@ -293,11 +293,16 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Make the tree that finds the earliest event. */
-static int make_tree(struct hyptrace_file *f, struct hyptrace_error *err)
+/* Open the chosen CPUs, make the tree that finds the earliest event, and find where to begin. */
+int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	unsigned int i;
+	int ret;
 
+	hyptrace_file_rewind(f);
+	ret = open_sources(f, err);
+	if (ret)
+		return ret;
 	for (f->nr_leaves = 1; f->nr_leaves < f->nr_sources; f->nr_leaves *= 2)
 		;
 	f->players = calloc(2 * f->nr_leaves, sizeof(*f->players));
@@ -305,20 +310,7 @@ static int make_tree(struct hyptrace_file *f, struct hyptrace_error *err)
 		return hyptrace_error_memory(err);
 	for (i = 0; i < f->nr_leaves; i++)
 		f->players[f->nr_leaves + i] = (struct file_player){ FILE_KEY_NONE, i };
-	return 0;
-}
-
-/* Open the chosen CPUs and find where to begin. */
-int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
-{
-	int ret;
-
-	hyptrace_file_rewind(f);
-	ret = open_sources(f, err);
-	if (!ret)
-		ret = make_tree(f, err);
-	if (!ret)
-		ret = seek(f, err);
+	ret = seek(f, err);
 	/* the search for the beginning does not count */
 	memset(&f->counts, 0, sizeof(f->counts));
 	f->begun = !ret;

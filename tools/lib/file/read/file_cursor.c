@@ -238,6 +238,7 @@ static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 	c->end = full;
 }
 
+/* The caller frees @c->mem. */
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err)
@@ -250,12 +251,6 @@ void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 		c->end = section->offset + section->size;
 	if (section->compressed)
 		inflate(f, c);
-}
-
-void hyptrace_section_close(struct file_cursor *c)
-{
-	free(c->mem);
-	c->mem = NULL;
 }
 
 /* Read the header of a section. */

@@ -71,21 +71,12 @@ static void place_here(struct hyptrace_file *f, struct file_data *data, uint64_t
 	data->missing = size - data->size;
 }
 
-/* The end of a recording was interrupted: how many bytes has this part given up? */
-static uint64_t bytes_moved(int fd, uint64_t size)
-{
-	off_t data = lseek(fd, 0, SEEK_DATA);
-
-	if (data >= 0)
-		return data;
-	return errno == ENXIO ? size : 0;
-}
-
 /* The sub-buffers of a CPU are in a file of their own, if it is there. */
 static int place_part(struct hyptrace_file *f, struct file_data *data, unsigned int cpu,
 		      const struct file_place *place, struct hyptrace_error *err)
 {
 	const char *kind = f->is_host ? HYPTRACE_FILE_HOST : "cpu";
+	off_t at;
 	char *path;
 	int fd;
 
@@ -103,21 +94,14 @@ static int place_part(struct hyptrace_file *f, struct file_data *data, unsigned 
 	data->fd = fd;
 	data->own_fd = true;
 	if (place->size) {
-		data->moved = bytes_moved(fd, data->size);
+		/* the end was interrupted: what has this part given up? */
+		at = lseek(fd, 0, SEEK_DATA);
+		data->moved = at < 0 && errno == ENXIO ? data->size : MAX(at, 0);
 		data->to = place->offset;
 		/* a power cut may have taken what was not on the disk */
 		data->missing = place->size > data->size ? place->size - data->size : 0;
 	}
 	return 0;
-}
-
-/* The first CPU of a recording that has not ended is in the file itself, up to its end. */
-static void place_first(struct hyptrace_file *f, struct file_data *data, uint64_t from)
-{
-	if (from < f->header_end)
-		from = f->header_end + f->meta.info.subbuf_size - 1;
-	from -= from % f->meta.info.subbuf_size;
-	place_here(f, data, from, f->size > from ? f->size - from : 0);
 }
 
 int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
@@ -136,6 +120,7 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 		struct file_data *data = &f->data[i];
 		const bool is_first = !i && !f->is_host;
 		const struct file_place *place;
+		uint64_t from;
 
 		/* both lists are in the order of the CPUs */
 		while (at < f->nr_places && f->places[at].cpu < cpu->id)
@@ -146,12 +131,17 @@ int hyptrace_file_place(struct hyptrace_file *f, struct hyptrace_error *err)
 		/* the end may have been interrupted: what is there of the sizes is not all */
 		if (f->meta.state == FILE_RECORDING)
 			cpu->has_counts = false;
-		if (is_complete || (is_first && is_placed))
+		if (is_complete || (is_first && is_placed)) {
 			place_here(f, data, place->offset, place->size);
-		else if (is_first)
-			place_first(f, data, place->offset);
-		else
+		} else if (is_first) {
+			/* it is in the file itself, up to its end */
+			from = place->offset < f->header_end ?
+			       f->header_end + f->meta.info.subbuf_size - 1 : place->offset;
+			from -= from % f->meta.info.subbuf_size;
+			place_here(f, data, from, f->size > from ? f->size - from : 0);
+		} else {
 			ret = place_part(f, data, cpu->id, is_placed ? place : &none, err);
+		}
 		cpu->offset = data->offset;
 		cpu->size = data->size;
 		cpu->missing = data->missing;
@@ -194,9 +184,7 @@ static int fail_cut(const struct file_data *data, struct hyptrace_error *err)
 /* Bytes of the sub-buffers of a chunk at most */
 size_t hyptrace_data_chunk_max(const struct hyptrace_file *f)
 {
-	size_t max = (size_t)FILE_CHUNK_SUBBUFS * f->meta.info.subbuf_size;
-
-	return max > FILE_CHUNK_MAX ? max : FILE_CHUNK_MAX;
+	return MAX((size_t)FILE_CHUNK_SUBBUFS * f->meta.info.subbuf_size, FILE_CHUNK_MAX);
 }
 
 /* What the header of a chunk says */

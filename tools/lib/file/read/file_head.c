@@ -35,18 +35,6 @@ static void set_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint
 		f->meta.info.subbuf_size = size;
 }
 
-/* Get the size of the commit word from the kernel's description of a page. */
-static void read_commit_size(struct hyptrace_file *f, const char *text)
-{
-	const char *at = strstr(text, " commit;");
-	unsigned int size;
-
-	f->long_size = sizeof(uint64_t);
-	at = at ? strstr(at, "size:") : NULL;
-	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
-		f->long_size = size;
-}
-
 /* Read "NAME\0", a size, and so many bytes. The start of the bytes goes to @text. */
 static void read_named(struct hyptrace_file *f, struct file_cursor *c, const char *expected,
 		       char *text, size_t room)
@@ -72,14 +60,20 @@ static void read_named(struct hyptrace_file *f, struct file_cursor *c, const cha
 	hyptrace_file_piece(f, from, end - from, "%s", expected);
 }
 
-/* Read the kernel's description of a page and of an event. */
+/* Read the kernel's description of a page, with the size of the commit word, and of an event. */
 static void read_page(struct hyptrace_file *f, struct file_cursor *c)
 {
+	unsigned int size;
+	const char *at;
 	char text[1024];
 
 	c->what = "the format of a page";
 	read_named(f, c, "header_page", text, sizeof(text));
-	read_commit_size(f, text);
+	f->long_size = sizeof(uint64_t);
+	at = strstr(text, " commit;");
+	at = at ? strstr(at, "size:") : NULL;
+	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
+		f->long_size = size;
 	read_named(f, c, "header_event", NULL, 0);
 }
 
@@ -138,18 +132,6 @@ static void read_option_text(struct file_cursor *c, uint32_t size, char **to)
 		(*to)[strcspn(*to, "\n")] = '\0';
 }
 
-/* The kernel lists its clocks; the one in brackets is used. */
-static void choose_clock(char *clocks)
-{
-	char *from = clocks ? strchr(clocks, '[') : NULL;
-	char *to = from ? strchr(from, ']') : NULL;
-
-	if (!to)
-		return;
-	*to = '\0';
-	memmove(clocks, from + 1, to - from);
-}
-
 /* Version 7: read where the sub-buffers of a trace buffer are, after its offset and name. */
 static void read_buffer(struct hyptrace_file *f, struct file_cursor *c, bool compressed)
 {
@@ -162,11 +144,11 @@ static void read_buffer(struct hyptrace_file *f, struct file_cursor *c, bool com
 		set_subbuf_size(f, c, page);
 	f->compressed = compressed;
 	read_places(f, c, hyptrace_cursor_u32(c), true);
-	if (!c->ret && !f->meta.info.clock && clock[0]) {
-		f->meta.info.clock = strdup(clock);
-		if (!f->meta.info.clock)
-			c->ret = hyptrace_error_memory(c->err);
-	}
+	if (c->ret || f->meta.info.clock || !clock[0])
+		return;
+	f->meta.info.clock = strdup(clock);
+	if (!f->meta.info.clock)
+		c->ret = hyptrace_error_memory(c->err);
 }
 
 /* Is the content of the section at an offset compressed? */
@@ -213,6 +195,7 @@ static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t
 {
 	struct hyptrace_file_info *info = &f->meta.info;
 	uint64_t end = c->pos + size;
+	char *from, *to;
 
 	if (c->ret)
 		return;
@@ -228,7 +211,13 @@ static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t
 		if (info->clock)
 			break;
 		read_option_text(c, size, &info->clock);
-		choose_clock(info->clock);
+		/* the kernel lists its clocks; the one in brackets is used */
+		from = info->clock ? strchr(info->clock, '[') : NULL;
+		to = from ? strchr(from, ']') : NULL;
+		if (!to)
+			break;
+		*to = '\0';
+		memmove(info->clock, from + 1, to - from);
 		break;
 	case OPTION_UNAME:
 		read_option_text(c, size, &info->uname);
@@ -256,7 +245,7 @@ static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uin
 	if (!at.ret)
 		read_page(f, &at);
 	c->ret = at.ret;
-	hyptrace_section_close(&at);
+	free(at.mem);
 }
 
 /* Read an option of version 7 that points to a section. Return false if it is another one. */
@@ -334,7 +323,7 @@ static void read_sections(struct hyptrace_file *f, struct file_cursor *c, uint64
 		}
 		if (!c->ret)
 			c->ret = at.ret;
-		hyptrace_section_close(&at);
+		free(at.mem);
 	}
 }
 
@@ -362,20 +351,6 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	hyptrace_file_piece(f, 0, c->pos,
 			    "trace file, version %s, %s-endian, sub-buffers of %u bytes", version,
 			    order ? "big" : "little", f->meta.info.subbuf_size);
-}
-
-static void skip_section(struct hyptrace_file *f, struct file_cursor *c,
-			 enum file_section_kind kind)
-{
-	uint64_t from = c->pos;
-
-	c->what = section_names[kind];
-	hyptrace_section_read(f, c, kind);
-	if (c->ret)
-		return;
-	f->sections[kind].offset = from;
-	f->sections[kind].size = c->pos - from;
-	hyptrace_file_piece(f, from, c->pos - from, "%s", c->what);
 }
 
 static void read_table(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr)
@@ -420,10 +395,18 @@ static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 	uint32_t nr_cpus, left = UINT32_MAX;
 	enum file_section_kind kind;
 	char tag[TAG_SIZE];
+	uint64_t from;
 
 	read_page(f, c);
-	for (kind = 0; kind < NR_FILE_SECTIONS; kind++)
-		skip_section(f, c, kind);
+	for (kind = 0; kind < NR_FILE_SECTIONS; kind++) {
+		from = c->pos;
+		c->what = section_names[kind];
+		hyptrace_section_read(f, c, kind);
+		if (c->ret)
+			break;
+		f->sections[kind] = (struct file_section){ .offset = from, .size = c->pos - from };
+		hyptrace_file_piece(f, from, c->pos - from, "%s", c->what);
+	}
 	c->what = "the number of CPUs";
 	nr_cpus = hyptrace_cursor_u32(c);
 	if (nr_cpus > FILE_CPU_LIMIT)

@@ -128,14 +128,6 @@ static int prime(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-static void count_lost(struct hyptrace_file *f, uint64_t lost)
-{
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		f->counts.lost_more = 1;
-	else
-		f->counts.lost += lost;
-}
-
 /* Is the event delivered? One that is refused becomes a loss, if events were lost before it. */
 static bool is_delivered(struct hyptrace_file *f, struct hyptrace_stream_event *event)
 {
@@ -144,8 +136,10 @@ static bool is_delivered(struct hyptrace_file *f, struct hyptrace_stream_event *
 	/* what is refused between the events that are skipped does not count either */
 	if (f->skip && (!rec->data || !hyptrace_file_accepts(f, event) || --f->skip))
 		return false;
-	if (rec->lost)
-		count_lost(f, rec->lost);
+	if (rec->lost == HYPTRACE_LOST_UNKNOWN)
+		f->counts.lost_more = 1;
+	else
+		f->counts.lost += rec->lost;
 	if (rec->data && hyptrace_file_accepts(f, event)) {
 		f->counts.delivered++;
 		return true;

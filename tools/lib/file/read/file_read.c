@@ -156,16 +156,6 @@ struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *
 	return NULL;
 }
 
-static int make_formats(struct hyptrace_file *f, struct hyptrace_error *err)
-{
-	if (!f->is_ours)
-		return hyptrace_file_read_formats(f, err);
-	f->meta.info.formats = hyptrace_file_make_formats(f, err);
-	if (f->meta.info.formats)
-		return 0;
-	return err->errnum ? -err->errnum : -ENOMEM;
-}
-
 static int by_offset(const void *a, const void *b)
 {
 	const struct hyptrace_file_piece *x = *(struct hyptrace_file_piece *const *)a;
@@ -231,8 +221,12 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 		ret = add_cpus(f, err);
 	if (!ret)
 		ret = hyptrace_file_place(f, err);
-	if (!ret)
-		ret = make_formats(f, err);
+	if (!ret && !f->is_ours) {
+		ret = hyptrace_file_read_formats(f, err);
+	} else if (!ret) {
+		f->meta.info.formats = hyptrace_file_make_formats(f, err);
+		ret = f->meta.info.formats ? 0 : -ENOMEM;
+	}
 	if (!ret && !f->meta.info.compression) {
 		f->meta.info.compression = strdup("none");
 		if (!f->meta.info.compression)

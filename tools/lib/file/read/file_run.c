@@ -219,17 +219,6 @@ static void take_events(struct worker *w)
 	team->over = p->ret < 0 && p->ret != -EBADMSG;
 }
 
-static void use_events(struct worker *w)
-{
-	const struct piece *p = w->piece;
-
-	if (w->batch.nr)
-		use(w, p->events, w->batch.nr);
-	flush(w);
-	if (p->ret < 0 && p->ret != -ENODATA)
-		fail(w, p->ret, &p->err);
-}
-
 /* Take the next CPU. Return false if there is none. */
 static bool take_cpu(struct worker *w)
 {
@@ -329,10 +318,15 @@ static void *do_pieces(void *arg)
 			w = team->workers[i];
 			if (!take_piece(w))
 				continue;
-			if (team->mode == IN_BATCHES)
-				use_events(w);
-			else
+			if (team->mode == IN_BATCHES) {
+				if (w->batch.nr)
+					use(w, w->piece->events, w->batch.nr);
+				flush(w);
+				if (w->piece->ret < 0 && w->piece->ret != -ENODATA)
+					fail(w, w->piece->ret, &w->piece->err);
+			} else {
 				read_piece(w);
+			}
 			end_piece(w);
 			more = true;
 		}
@@ -355,28 +349,6 @@ static void worker_free(struct worker *w)
 	free(w);
 }
 
-static bool prepare(struct worker *w, bool is_first)
-{
-	const struct team *team = w->team;
-
-	/* what libtraceevent has parsed cannot be copied: then there is one thread */
-	if (!is_first && (team->mode != BY_CPU || team->work->begin) && !team->file->tep) {
-		w->formats = hyptrace_file_make_formats(team->file, NULL);
-		if (!w->formats)
-			return false;
-	}
-	/* each CPU has a state */
-	if (team->mode != IN_TURNS && !begin_state(w))
-		return false;
-	if (team->mode == IN_BATCHES)
-		w->piece = malloc(sizeof(*w->piece));
-	else if (team->mode != ALONE)
-		w->file = hyptrace_file_part_new(team->file);
-	if (w->piece)
-		w->piece->emptied = NULL;
-	return w->file && (team->mode != IN_BATCHES || w->piece);
-}
-
 static struct worker *worker_new(struct team *team, unsigned int number)
 {
 	struct worker *w = calloc(1, sizeof(*w));
@@ -386,12 +358,29 @@ static struct worker *worker_new(struct team *team, unsigned int number)
 	w->team = team;
 	w->file = team->file;
 	w->number = number;
-	if (prepare(w, !number)) {
-		w->at_end = true;
-		if (team->mode == IN_TURNS)
-			take_turn(w);
-		return w;
+	/* what libtraceevent has parsed cannot be copied: then there is one thread */
+	if (number && (team->mode != BY_CPU || team->work->begin) && !team->file->tep) {
+		w->formats = hyptrace_file_make_formats(team->file, NULL);
+		if (!w->formats)
+			goto fail;
 	}
+	/* each CPU has a state */
+	if (team->mode != IN_TURNS && !begin_state(w))
+		goto fail;
+	if (team->mode == IN_BATCHES)
+		w->piece = malloc(sizeof(*w->piece));
+	else if (team->mode != ALONE)
+		w->file = hyptrace_file_part_new(team->file);
+	if (!w->file || (team->mode == IN_BATCHES && !w->piece))
+		goto fail;
+	if (w->piece)
+		w->piece->emptied = NULL;
+	w->at_end = true;
+	if (team->mode == IN_TURNS)
+		take_turn(w);
+	return w;
+
+fail:
 	worker_free(w);
 	return NULL;
 }
@@ -399,12 +388,10 @@ static struct worker *worker_new(struct team *team, unsigned int number)
 static unsigned int count_threads(unsigned int max)
 {
 	cpu_set_t set;
-	unsigned int nr;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return 1;
-	nr = CPU_COUNT(&set);
-	return nr < max ? nr : max;
+	return MIN((unsigned int)CPU_COUNT(&set), max);
 }
 
 /* Is a file read faster by several threads, and may there be any? */

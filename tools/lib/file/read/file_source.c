@@ -34,23 +34,17 @@ static void swap_number(char *at, uint32_t size)
 	}
 }
 
-/* Bytes of an element of an array whose length is in its type; 1 if that is not known */
-static uint32_t element_size(const struct hyptrace_field *field)
-{
-	const char *array = strchr(field->type, '[');
-	unsigned long nr = array ? strtoul(array + 1, NULL, 0) : 1;
-
-	return nr && field->size % nr == 0 ? field->size / nr : 1;
-}
-
 static void swap_field(const struct hyptrace_field *field, char *data, uint32_t size)
 {
+	/* what describes a dynamic array is one number; its elements stay as they are */
+	const char *array = strstr(field->type, "_loc ") ? NULL : strchr(field->type, '[');
+	const unsigned long nr = array ? strtoul(array + 1, NULL, 0) : 1;
 	uint32_t element, at;
 
 	if (field->size > size || field->offset > size - field->size)
 		return;
-	/* what describes a dynamic array is one number; its elements stay as they are */
-	element = strstr(field->type, "_loc ") ? field->size : element_size(field);
+	/* the bytes of an element are not known if the length of the array is not in its type */
+	element = nr && field->size % nr == 0 ? field->size / nr : 1;
 	for (at = 0; element > 1 && at < field->size; at += element)
 		swap_number(data + field->offset + at, element);
 }
@@ -108,24 +102,12 @@ static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t ro
 	return WORD + len;
 }
 
-static void swap_records(const struct hyptrace_file *f, char *data, uint32_t size)
-{
-	uint32_t at = 0, len;
-
-	while (size - at >= WORD) {
-		len = swap_record(f, data + at, size - at);
-		if (!len)
-			return;
-		at += len;
-	}
-}
-
 static void convert(const struct hyptrace_file *f, const char *subbuf, char *to)
 {
 	const uint32_t head = sizeof(uint64_t) + f->long_size;
 	const uint32_t room = f->meta.info.subbuf_size - head;
 	uint64_t time, commit, lost;
-	uint32_t used;
+	uint32_t used, at, len;
 
 	memcpy(&time, subbuf, sizeof(time));
 	memcpy(&commit, subbuf + sizeof(time), sizeof(commit));
@@ -141,8 +123,11 @@ static void convert(const struct hyptrace_file *f, const char *subbuf, char *to)
 	/* the decoder refuses such a sub-buffer */
 	if (used > room)
 		return;
-	if (f->swap)
-		swap_records(f, to, used);
+	for (at = 0; f->swap && used - at >= WORD; at += len) {
+		len = swap_record(f, to + at, used - at);
+		if (!len)
+			break;
+	}
 	if (!(commit & HYPTRACE_COMMIT_STORED) || room - used < f->long_size)
 		return;
 	if (f->long_size == sizeof(uint32_t)) {
@@ -338,25 +323,11 @@ static uint64_t find_latest(const struct file_source *src)
 	return latest > after ? latest : UINT64_MAX;
 }
 
-/* Load a sub-buffer into the decoder, and count the losses that it reports. */
-static int load(struct file_source *src, const char *subbuf, size_t size,
-		struct hyptrace_error *err)
-{
-	uint64_t before = hyptrace_decoder_lost(&src->dec), lost;
-	int ret = hyptrace_decoder_load(&src->dec, subbuf, size, err);
-
-	lost = hyptrace_decoder_lost(&src->dec);
-	if (lost != HYPTRACE_LOST_UNKNOWN)
-		src->counted += lost;
-	hyptrace_decoder_lose(&src->dec, before);
-	hyptrace_decoder_lose(&src->dec, lost);
-	return ret;
-}
-
-/* Load the next sub-buffer into the decoder. */
+/* Load the next sub-buffer into the decoder, and count the losses that it reports. */
 int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
 {
 	struct hyptrace_file *f = src->file;
+	uint64_t before, lost;
 	char *subbuf;
 	int ret;
 
@@ -373,7 +344,13 @@ int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *er
 		convert(f, src->buf->data + src->pos, subbuf);
 	src->pos += f->meta.info.subbuf_size;
 	src->nr_loaded++;
-	ret = load(src, subbuf, converted_size(f), err);
+	before = hyptrace_decoder_lost(&src->dec);
+	ret = hyptrace_decoder_load(&src->dec, subbuf, converted_size(f), err);
+	lost = hyptrace_decoder_lost(&src->dec);
+	if (lost != HYPTRACE_LOST_UNKNOWN)
+		src->counted += lost;
+	hyptrace_decoder_lose(&src->dec, before);
+	hyptrace_decoder_lose(&src->dec, lost);
 	return ret ? hyptrace_file_source_fail(src, ret, err) : 1;
 }
 

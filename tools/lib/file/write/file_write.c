@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/boot_id.h"
@@ -20,8 +19,6 @@
 /* The reserve is this part of the free room, but at most RESERVE_MAX bytes. */
 #define RESERVE_PART	4
 #define RESERVE_MAX	(16 << 20)
-
-#define NSEC_PER_SEC	UINT64_C(1000000000)
 
 static int compare_cpus(const void *a, const void *b)
 {
@@ -209,37 +206,12 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 	free(w);
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
-static bool set_uname(struct hyptrace_file_info *info)
-{
-	struct utsname u;
-
-	if (!uname(&u) && asprintf(&info->uname, "%s %s %s %s %s", u.sysname, u.nodename,
-				   u.release, u.version, u.machine) < 0)
-		info->uname = NULL;
-	return info->uname;
-}
-
-/* Without /proc the boot is not known. */
-static void set_boot(struct hyptrace_file_info *info)
-{
-	char id[BOOT_ID_SIZE];
-
-	if (read_boot_id(id))
-		info->boot = strdup(id);
-}
-
 static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const char *remote,
 		    const char *command, struct hyptrace_error *err)
 {
 	struct hyptrace_remote *r;
+	char boot[BOOT_ID_SIZE];
+	struct utsname u;
 	int ret = hyptrace_get_remote(h, remote, &r, err);
 
 	if (ret)
@@ -248,14 +220,18 @@ static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const c
 	info->clock = strdup(r->clock ? r->clock : "");
 	info->subbuf_size = r->subbuf_size;
 	if (r->clock && !strcmp(r->clock, "boot"))
-		info->offset = now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME);
+		info->offset = hyptrace_now(CLOCK_REALTIME) - hyptrace_now(CLOCK_BOOTTIME);
 	hyptrace_free_remote(r);
 	info->recorder = strdup("hyptrace " HYPTRACE_VERSION);
 	info->command = command ? strdup(command) : NULL;
-	info->begin = now(CLOCK_REALTIME);
-	set_boot(info);
+	info->begin = hyptrace_now(CLOCK_REALTIME);
+	/* without /proc the boot is not known */
+	info->boot = read_boot_id(boot) ? strdup(boot) : NULL;
+	if (!uname(&u) && asprintf(&info->uname, "%s %s %s %s %s", u.sysname, u.nodename,
+				   u.release, u.version, u.machine) < 0)
+		info->uname = NULL;
 	if (!info->remote || !info->clock || !info->recorder || (command && !info->command) ||
-	    !set_uname(info))
+	    !info->uname)
 		return hyptrace_error_memory(err);
 	if (info->subbuf_size <= HYPTRACE_SUBBUF_HEADER)
 		return hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",

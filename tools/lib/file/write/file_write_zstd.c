@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -35,7 +34,8 @@
  * A chunk is compressed after this time, full or not, once the ring is empty: a crash loses what
  * came since the recorder looked at the ring, twice a second, as without compression.
  */
-#define CHUNK_MSEC	400
+#define CHUNK_NSEC	(400 * NSEC_PER_MSEC)
+#define CLOCK		CLOCK_MONOTONIC_COARSE
 
 #define CHUNK_HEADER	(2 * sizeof(uint32_t))
 
@@ -43,7 +43,7 @@
 struct file_chunk {
 	struct file_chunk	*next;
 	struct file_part	*part;
-	uint64_t		since;	/* when its part took it to be filled, ms */
+	uint64_t		since;	/* when its part took it to be filled */
 	size_t			size;	/* used bytes of @data */
 	char			data[];
 };
@@ -70,14 +70,6 @@ struct file_compressor {
 	ZSTD_CCtx			*zstd;		/* for the thread */
 	char				*out;	/* a chunk after its header, for the thread */
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec * UINT64_C(1000) + ts.tv_nsec / 1000000;
-}
 
 /* Compress a chunk and append it to its part. */
 static void compress(struct file_compressor *c, struct file_chunk *chunk)
@@ -150,20 +142,12 @@ static int start(struct file_compressor *c)
 	return errnum;
 }
 
-/* Decide how large a chunk is: whole sub-buffers, at least one. */
-static size_t choose_size(const struct hyptrace_file_writer *w)
-{
-	const size_t subbuf = w->meta.info.subbuf_size;
-	size_t size = CHUNK_SIZE_ALL / w->nr_parts;
-
-	size = MIN(size, CHUNK_SIZE);
-	return size > subbuf ? size - size % subbuf : subbuf;
-}
-
 /* Begin to compress. After a failure, too, hyptrace_file_zstd_free() is called. */
 int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	struct file_compressor *c = calloc(1, sizeof(*c));
+	const size_t subbuf = w->meta.info.subbuf_size;
+	const size_t size = MIN(CHUNK_SIZE, CHUNK_SIZE_ALL / w->nr_parts);
 	int errnum;
 
 	if (!c)
@@ -171,7 +155,8 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	w->compressor = c;
 	c->w = w;
 	c->last = &c->first;
-	w->chunk_size = choose_size(w);
+	/* whole sub-buffers, at least one */
+	w->chunk_size = MAX(size - size % subbuf, subbuf);
 	c->max = WAITING_MAX / w->chunk_size + w->nr_parts;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->work, NULL);
@@ -231,7 +216,9 @@ static int prepare(struct file_compressor *c, struct file_part *part, struct hyp
 			return hyptrace_error_memory(err);
 		c->nr++;
 	}
-	*chunk = (struct file_chunk){ .part = part, .since = now() };
+	*chunk = (struct file_chunk){
+		.part = part, .since = hyptrace_now(CLOCK),
+	};
 	part->chunk = chunk;
 	return 0;
 }
@@ -268,7 +255,8 @@ bool hyptrace_file_zstd_is_full(struct hyptrace_file_writer *w)
 /* Give a part's chunk to the thread if it waits for long. */
 static void put_old_chunk(struct file_compressor *c, struct file_part *part)
 {
-	if (part->chunk && part->chunk->size && now() - part->chunk->since >= CHUNK_MSEC)
+	if (part->chunk && part->chunk->size &&
+	    hyptrace_now(CLOCK) - part->chunk->since >= CHUNK_NSEC)
 		put_chunk(c, part);
 }
 
@@ -295,33 +283,26 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 	return hyptrace_file_failed(w, err);
 }
 
-/* Join a sub-buffer that was read behind the others of a chunk with the last one of them. */
-static bool join(struct hyptrace_file_writer *w, struct file_part *part)
-{
-	const size_t size = w->meta.info.subbuf_size;
-	char *subbuf = part->chunk->data + part->chunk->size;
-
-	return part->chunk->size && hyptrace_file_join(w, subbuf - size, subbuf);
-}
-
 /* As hyptrace_file_part_splice() */
 int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {
+	const size_t subbuf = w->meta.info.subbuf_size;
+	int ret = prepare(w->compressor, part, err);
 	size_t size;
 	int64_t n;
-	int ret;
+	char *to;
 
-	ret = prepare(w->compressor, part, err);
 	if (ret)
 		return ret;
-	size = part->is_slow ? w->meta.info.subbuf_size : w->chunk_size - part->chunk->size;
-	n = hyptrace_file_read_ring(fd, part->chunk->data + part->chunk->size, size, err);
+	size = part->is_slow ? subbuf : w->chunk_size - part->chunk->size;
+	to = part->chunk->data + part->chunk->size;
+	n = hyptrace_file_read_ring(fd, to, size, err);
 	if (!n)
 		put_old_chunk(w->compressor, part);
 	if (n <= 0)
 		return n;
-	if (!(part->is_slow && join(w, part)))
+	if (!part->is_slow || !part->chunk->size || !hyptrace_file_join(w, to - subbuf, to))
 		added(w, part, n);
 	return n;
 }
