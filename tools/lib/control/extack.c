@@ -18,24 +18,6 @@
 #define NLMSGERR_ATTR_MISS_TYPE	5
 #endif
 
-static const char permission_text[] = "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed";
-
-static void parse_attr(struct hyptrace_extack *ext, struct nlattr *attr)
-{
-	switch (nla_type(attr)) {
-	case NLMSGERR_ATTR_MSG:
-		ext->msg = nla_data(attr);
-		ext->msg_len = strnlen(nla_data(attr), nla_len(attr));
-		break;
-	case NLMSGERR_ATTR_OFFS:
-		ext->offset = hyptrace_parse_u32(attr);
-		break;
-	case NLMSGERR_ATTR_MISS_TYPE:
-		ext->miss_type = hyptrace_parse_u32(attr);
-		break;
-	}
-}
-
 /* Return the offset of an answer's attributes, 0 if it has none. */
 static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 {
@@ -87,8 +69,16 @@ int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hypt
 	off = attrs_offset(answer, len);
 	if (!off)
 		return 0;
-	nla_for_each_attr(attr, (struct nlattr *)((char *)answer + off), (int)(len - off), rem)
-		parse_attr(ext, attr);
+	nla_for_each_attr(attr, (struct nlattr *)((char *)answer + off), (int)(len - off), rem) {
+		if (nla_type(attr) == NLMSGERR_ATTR_MSG) {
+			ext->msg = nla_data(attr);
+			ext->msg_len = strnlen(nla_data(attr), nla_len(attr));
+		} else if (nla_type(attr) == NLMSGERR_ATTR_OFFS) {
+			ext->offset = hyptrace_parse_u32(attr);
+		} else if (nla_type(attr) == NLMSGERR_ATTR_MISS_TYPE) {
+			ext->miss_type = hyptrace_parse_u32(attr);
+		}
+	}
 	return 0;
 }
 
@@ -146,7 +136,8 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 	if (ext->msg_len)
 		hyptrace_error_set(err, ext->errnum, "%.*s", (int)ext->msg_len, ext->msg);
 	else if (ext->errnum == EPERM || ext->errnum == EACCES)
-		hyptrace_error_set(err, ext->errnum, "%s", permission_text);
+		hyptrace_error_set(err, ext->errnum,
+				   "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 	else
 		hyptrace_error_set(err, ext->errnum, "%m");
 

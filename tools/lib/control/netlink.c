@@ -67,27 +67,21 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	return NL_STOP;
 }
 
+/* The answer, or the end of a dump */
 static int on_ack(struct nl_msg *msg, void *arg)
-{
-	call_answer(arg, nlmsg_hdr(msg));
-	return NL_STOP;
-}
-
-static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct call *call = arg;
 
-	if (nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR)
-		call->interrupted = true;
-	return on_ack(msg, arg);
+	call->interrupted |= !!(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR);
+	call_answer(call, nlmsg_hdr(msg));
+	return NL_STOP;
 }
 
 static int on_valid(struct nl_msg *msg, void *arg)
 {
 	struct call *call = arg;
 
-	if (nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR)
-		call->interrupted = true;
+	call->interrupted |= !!(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR);
 	if (!call->ret && call->fn) {
 		call->ret = call->fn(nlmsg_hdr(msg), call->arg);
 		if (call->ret == -ENOMEM)
@@ -217,7 +211,7 @@ static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 	nl_cb_set(h->cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, call);
 	nl_cb_set(h->cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
 	nl_cb_set(h->cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, call);
-	nl_cb_set(h->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, call);
+	nl_cb_set(h->cb, NL_CB_FINISH, NL_CB_CUSTOM, on_ack, call);
 
 	ret = nl_send_auto(h->sock, msg);
 	/* libnl fails after each part of a dump that was interrupted: the rest still comes */

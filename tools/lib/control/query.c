@@ -14,8 +14,6 @@
 
 #include "message.h"
 
-#define NSEC_PER_SEC	UINT64_C(1000000000)
-
 /* A growing list, which ends with NULL */
 struct list {
 	const struct nl_type	*type;
@@ -275,21 +273,12 @@ void hyptrace_free_counters(struct hyptrace_event_counter **counters)
 	free_all(&hyptrace_counter_type, counters);
 }
 
-static const struct hyptrace_field *find_field(struct hyptrace_event *const *events,
-					       const struct hyptrace_event_counter *counter)
-{
-	for (; *events; events++)
-		if (!strcmp((*events)->name, counter->event))
-			return hyptrace_event_field(*events, counter->field);
-	return NULL;
-}
-
 static int name_values(struct hyptrace *h, const char *remote,
 		       struct hyptrace_event_counter *const *counters, unsigned int nr,
 		       struct hyptrace_error *err)
 {
 	const struct hyptrace_field *field;
-	struct hyptrace_event **events;
+	struct hyptrace_event **events, **event;
 	const char *name;
 	unsigned int i;
 	int ret;
@@ -298,7 +287,9 @@ static int name_values(struct hyptrace *h, const char *remote,
 	for (i = 0; i < nr && !ret; i++) {
 		if (counters[i]->is_others)
 			continue;
-		field = find_field(events, counters[i]);
+		for (event = events; *event && strcmp((*event)->name, counters[i]->event); event++)
+			;
+		field = *event ? hyptrace_event_field(*event, counters[i]->field) : NULL;
 		name = field ? hyptrace_symbol_name(field, counters[i]->value) : NULL;
 		if (!name)
 			continue;

@@ -87,19 +87,6 @@ static bool earlier(const struct hyptrace_merge *merge, unsigned int a, unsigned
 	return x->ts != y->ts ? x->ts < y->ts : a < b;
 }
 
-static void heap_up(struct hyptrace_merge *merge, unsigned int pos, unsigned int source)
-{
-	while (pos) {
-		unsigned int parent = (pos - 1) / 2;
-
-		if (!earlier(merge, source, merge->heap[parent]))
-			break;
-		merge->heap[pos] = merge->heap[parent];
-		pos = parent;
-	}
-	merge->heap[pos] = source;
-}
-
 static void heap_pop(struct hyptrace_merge *merge)
 {
 	unsigned int nr = --merge->nr_pending, pos = 0, last = merge->heap[nr];
@@ -131,13 +118,20 @@ void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, u
 			    uint64_t since)
 {
 	struct source *src = &merge->sources[source];
+	unsigned int pos = merge->nr_pending++, parent;
 
 	if (src->state == SOURCE_UNKNOWN)
 		merge->nr_unknown--;
 	src->state = SOURCE_PENDING;
 	src->ts = ts;
 	src->since = since;
-	heap_up(merge, merge->nr_pending++, source);
+	for (; pos; pos = parent) {
+		parent = (pos - 1) / 2;
+		if (!earlier(merge, source, merge->heap[parent]))
+			break;
+		merge->heap[pos] = merge->heap[parent];
+	}
+	merge->heap[pos] = source;
 }
 
 /**
@@ -196,15 +190,6 @@ static uint64_t quiet_until(const struct hyptrace_merge *merge)
 	return until;
 }
 
-/* Was each empty source still empty one bound after the event? */
-static bool is_due(const struct hyptrace_merge *merge, const struct source *event)
-{
-	uint64_t until = quiet_until(merge);
-
-	return until == UINT64_MAX ||
-	       (until >= event->since && until - event->since >= merge->bound);
-}
-
 /**
  * hyptrace_merge_step - get what the caller must do next
  * @merge:	the merge
@@ -219,6 +204,7 @@ static bool is_due(const struct hyptrace_merge *merge, const struct source *even
 enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsigned int *source)
 {
 	struct source *src;
+	uint64_t until;
 
 	if (merge->nr_unknown) {
 		while (merge->sources[merge->ask].state != SOURCE_UNKNOWN)
@@ -230,7 +216,9 @@ enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsig
 		return HYPTRACE_MERGE_WAIT;
 
 	src = &merge->sources[merge->heap[0]];
-	if (merge->nr_pending < merge->nr && !is_due(merge, src))
+	until = merge->nr_pending < merge->nr ? quiet_until(merge) : UINT64_MAX;
+	/* was each empty source still empty one bound after the event? */
+	if (until < UINT64_MAX && (until < src->since || until - src->since < merge->bound))
 		return HYPTRACE_MERGE_WAIT;
 
 	*source = merge->heap[0];

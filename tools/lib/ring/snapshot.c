@@ -210,21 +210,11 @@ static int next_record(struct hyptrace_snapshot *snap, struct hyptrace_record *r
 	return ret;
 }
 
-static void count(struct hyptrace_snapshot *snap, struct subbuf *sb)
-{
-	struct hyptrace_record rec;
-
-	/* a copy that cannot be decoded has no events */
-	decode(snap, sb, NULL);
-	while (next_record(snap, &rec, NULL) > 0)
-		sb->events++;
-	snap->events += sb->events;
-}
-
 /* Copy from the newest on, until one was overwritten or @last events are copied. */
 static int copy_all(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		    uint64_t last)
 {
+	struct hyptrace_record rec;
 	struct subbuf *sb;
 	int ret;
 
@@ -234,8 +224,12 @@ static int copy_all(struct hyptrace_snapshot *snap, const struct hyptrace_reader
 		ret = copy(sb, reader);
 		if (ret <= 0)
 			return ret;
+		/* a copy that cannot be decoded has no events */
 		if (last)
-			count(snap, sb);
+			decode(snap, sb, NULL);
+		while (last && next_record(snap, &rec, NULL) > 0)
+			sb->events++;
+		snap->events += sb->events;
 		snap->first--;
 	}
 	return 0;

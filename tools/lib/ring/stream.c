@@ -117,16 +117,6 @@ static int deliver_run(struct hyptrace_stream *s, const struct hyptrace_stream_e
 	return ret < 0 ? ret : 0;
 }
 
-/* Begin to deliver the events of a source. */
-static void begin_run(struct hyptrace_stream *s, struct stream_source *src)
-{
-	s->until = hyptrace_merge_until(s->merge, src - s->sources);
-	s->until = MIN(s->until, last_time(s));
-	s->run = src;
-	s->decoded = true;
-	src->pending = false;
-}
-
 /* Deliver the losses after the last events, and detach. */
 static int deliver_rest(struct hyptrace_stream *s, const struct hyptrace_stream_event **event)
 {
@@ -182,7 +172,11 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 				ret = ask(s, &s->sources[index], err);
 				break;
 			case HYPTRACE_MERGE_EMIT:
-				begin_run(s, &s->sources[index]);
+				s->until = hyptrace_merge_until(s->merge, index);
+				s->until = MIN(s->until, last_time(s));
+				s->run = &s->sources[index];
+				s->run->pending = false;
+				s->decoded = true;
 				break;
 			case HYPTRACE_MERGE_WAIT:
 				if (!wait_for_events(s))

@@ -7,10 +7,6 @@
 
 #include "internal.h"
 
-#define NSEC_PER_SEC	UINT64_C(1000000000)
-#define NSEC_PER_MSEC	UINT64_C(1000000)
-#define NSEC_PER_USEC	UINT64_C(1000)
-
 /* All events that a descriptor can hold enabled */
 #define STREAM_HOLD_MAX	HYPTRACE_HOLD_EVENTS_MAX
 
@@ -84,7 +80,6 @@ void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_sour
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src);
 
 /* stream_source.c: a ring of a stream */
-uint64_t hyptrace_stream_now(void);
 int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err);
 void hyptrace_source_close(struct stream_source *src);
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err);

@@ -87,16 +87,6 @@ struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *
 	return &s->options;
 }
 
-static const struct hyptrace_event *find_event(const struct hyptrace_stream *s, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr_events; i++)
-		if (!strcmp(s->events[i]->name, name))
-			return s->events[i];
-	return NULL;
-}
-
 /**
  * hyptrace_stream_set_events - choose the events that the stream holds enabled
  * @s:		the stream, not started
@@ -111,21 +101,21 @@ static const struct hyptrace_event *find_event(const struct hyptrace_stream *s, 
 int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *names,
 			       unsigned int nr, struct hyptrace_error *err)
 {
-	const struct hyptrace_event *event;
-	unsigned int i;
+	unsigned int i, j;
 
 	s->nr_hold = 0;
 	if (nr > STREAM_HOLD_MAX)
 		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
 					  STREAM_HOLD_MAX);
 	for (i = 0; i < nr; i++) {
-		event = find_event(s, names[i]);
-		if (!event) {
+		for (j = 0; j < s->nr_events && strcmp(s->events[j]->name, names[i]); j++)
+			;
+		if (j == s->nr_events) {
 			hyptrace_error_set(err, ENOENT, "no such event");
 			hyptrace_error_subject(err, "%s", names[i]);
 			return -ENOENT;
 		}
-		s->hold[i] = event->id;
+		s->hold[i] = s->events[j]->id;
 	}
 	s->nr_hold = nr;
 	return 0;
@@ -152,16 +142,6 @@ void hyptrace_stream_count_discard(struct hyptrace_stream *s, struct stream_sour
 	hyptrace_stream_count_lost(s, src->event.record.lost);
 }
 
-static struct stream_source *find_source(struct hyptrace_stream *s, unsigned int cpu)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr_sources; i++)
-		if (s->sources[i].event.cpu == cpu)
-			return &s->sources[i];
-	return NULL;
-}
-
 /* Losses that the sub-buffers have reported to the ring's consumers */
 static uint64_t count_reported(const struct hyptrace_cpu *cpu)
 {
@@ -179,15 +159,16 @@ static uint64_t count_pending(const struct stream_source *src, const struct hypt
 
 static int read_counters(struct hyptrace_stream *s, bool at_end, struct hyptrace_error *err)
 {
-	struct stream_source *src;
+	struct stream_source *src, *const end = s->sources + s->nr_sources;
 	struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 	int ret;
 
 	ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 	for (i = 0; !ret && i < nr; i++) {
-		src = find_source(s, cpus[i]->id);
-		if (!src)
+		for (src = s->sources; src < end && src->event.cpu != cpus[i]->id; src++)
+			;
+		if (src == end)
 			continue;
 		if (at_end) {
 			src->unread = cpus[i]->unread;
@@ -200,28 +181,6 @@ static int read_counters(struct hyptrace_stream *s, bool at_end, struct hyptrace
 	}
 	hyptrace_free_cpus(cpus);
 	return ret;
-}
-
-/* If the remote was unregistered, no later losses are known. */
-static void count_end(struct hyptrace_stream *s)
-{
-	unsigned int i;
-
-	if (read_counters(s, true, NULL))
-		for (i = 0; i < s->nr_sources; i++)
-			s->sources[i].unreported = 0;
-}
-
-/* Take the losses after the last event of a ring: no sub-buffer reports them in time. */
-static uint64_t take_last_losses(struct stream_source *src)
-{
-	uint64_t lost = hyptrace_decoder_lost(&src->dec);
-
-	if (src->unread || lost == HYPTRACE_LOST_UNKNOWN)
-		return lost;
-	lost += src->unreported;
-	src->unreported = 0;
-	return lost;
 }
 
 static void count_undelivered(struct hyptrace_stream *s)
@@ -252,8 +211,13 @@ static void count_undelivered(struct hyptrace_stream *s)
  */
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src)
 {
-	uint64_t lost = take_last_losses(src);
+	uint64_t lost = hyptrace_decoder_lost(&src->dec);
 
+	/* no sub-buffer reports them in time */
+	if (!src->unread && lost != HYPTRACE_LOST_UNKNOWN) {
+		lost += src->unreported;
+		src->unreported = 0;
+	}
 	if (!lost)
 		return false;
 	hyptrace_stream_count_lost(s, lost);
@@ -367,7 +331,7 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 	if (s->ending || s->closed || !s->merge)
 		return;
 	s->ending = true;
-	s->end = hyptrace_stream_now();
+	s->end = hyptrace_now(CLOCK_BOOTTIME);
 	release_hold(s);
 	hyptrace_merge_finish(s->merge);
 	state = s->boot_clock ? 0 : state_of(s);
@@ -380,12 +344,16 @@ void hyptrace_stream_end(struct hyptrace_stream *s)
 
 void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 {
+	unsigned int i;
+
 	if (s->rest_begun)
 		return;
 	s->rest_begun = true;
 	release_hold(s);
-	/* read the counters before the kernel unloads the rings */
-	count_end(s);
+	/* before the kernel unloads the rings; without a remote, no later losses are known */
+	if (read_counters(s, true, NULL))
+		for (i = 0; i < s->nr_sources; i++)
+			s->sources[i].unreported = 0;
 	count_undelivered(s);
 }
 

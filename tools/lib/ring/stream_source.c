@@ -8,18 +8,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stream.h"
-
-uint64_t hyptrace_stream_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /*
  * The latency of the rings: after this time at most poll() reports an event. It takes at
@@ -145,15 +136,6 @@ static size_t read_size(const struct hyptrace_stream *s, const struct stream_sou
 	return size < src->size ? size : src->size;
 }
 
-/* After a read has failed: did the driver end a loop of reads, though the ring may have more? */
-static bool is_at_limit(struct stream_source *src)
-{
-	bool at_limit = errno == EAGAIN && src->draining;
-
-	src->draining = false;
-	return at_limit;
-}
-
 /*
  * Read the next sub-buffers of a ring. Return 1; 0 if the ring is empty, and then src->asleep says
  * whether tracing is off; or a negative errno.
@@ -161,19 +143,22 @@ static bool is_at_limit(struct stream_source *src)
 int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 			 struct hyptrace_error *err)
 {
-	int errnum;
+	bool was_draining;
 	ssize_t n;
+	int ret;
 
 	do {
-		src->asked = hyptrace_stream_now();
+		src->asked = hyptrace_now(CLOCK_BOOTTIME);
 		n = read(hyptrace_reader_fd(src->reader), src->buf, read_size(s, src));
-	} while (n < 0 && (errno == EINTR || is_at_limit(src)));
+		was_draining = src->draining;
+		src->draining &= n >= 0 || errno == EINTR;
+		/* the driver may have ended a loop of reads, though the ring has more */
+	} while (n < 0 && (errno == EINTR || (errno == EAGAIN && was_draining)));
 
 	if (n < 0 && errno != EAGAIN) {
-		errnum = errno;
-		hyptrace_error_set(err, errnum, "%m");
+		ret = hyptrace_error_set(err, errno, "%m");
 		blame(s, src->event.cpu, err);
-		return -errnum;
+		return ret;
 	}
 	src->asleep = !n;
 	if (n <= 0)
@@ -253,19 +238,11 @@ void hyptrace_stream_wait_close(struct hyptrace_stream *s)
 	s->epoll = -1;
 }
 
-/* Return when to wake at the latest, by CLOCK_BOOTTIME in ns; UINT64_MAX is never. */
-static uint64_t wake_time(const struct hyptrace_stream *s)
-{
-	uint64_t due = hyptrace_merge_due(s->merge), now = hyptrace_stream_now();
-	uint64_t together = now + s->options.bound / TOGETHER_PART;
-
-	return due < together ? together : due;
-}
-
 /* Let the descriptor become readable when the next event is due. */
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 {
-	uint64_t at = wake_time(s);
+	const uint64_t together = hyptrace_now(CLOCK_BOOTTIME) + s->options.bound / TOGETHER_PART;
+	const uint64_t due = hyptrace_merge_due(s->merge), at = MAX(due, together);
 	const struct itimerspec when = {
 		.it_value.tv_sec = at / NSEC_PER_SEC,
 		.it_value.tv_nsec = at % NSEC_PER_SEC,

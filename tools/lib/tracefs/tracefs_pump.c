@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/hyptrace_record.h>
@@ -309,24 +308,16 @@ void hyptrace_tracefs_detach(struct hyptrace_reader *reader)
 	free(r);
 }
 
-static uint64_t now_msec(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 /* Wait until there is something to read; not longer, however many signals there are. */
 static bool can_read(int fd)
 {
-	const uint64_t until = now_msec() + PATIENCE_MSEC;
+	const uint64_t until = hyptrace_now(CLOCK_MONOTONIC) / NSEC_PER_MSEC + PATIENCE_MSEC;
 	struct pollfd from = { .fd = fd, .events = POLLIN };
 	uint64_t now;
 	int ret;
 
 	do {
-		now = now_msec();
+		now = hyptrace_now(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
 		ret = poll(&from, 1, now < until ? until - now : 0);
 	} while (ret < 0 && errno == EINTR);
 	return ret > 0;
