@@ -259,6 +259,6 @@ test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread
 
-test_tools_tracefs-srcs := $(call library,tracefs_format.c tracefs_text.c tracefs_page.c decode.c error.c)
+test_tools_tracefs-srcs := $(call library,tracefs_format.c tracefs_page.c decode.c error.c)
 test_tools_tracefs-cflags := $(tools-cflags)
 test_tools_tracefs-libs := $(tools-libs)

@@ -124,7 +124,9 @@ struct tracefs_page {
 };
 
 /* tracefs_format.c */
-extern const char *const hyptrace_tracefs_reasons[];
+#define TRACEFS_REASON_UNKNOWN	8
+
+extern const char *const hyptrace_tracefs_reasons[TRACEFS_REASON_UNKNOWN + 1];
 void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload);
 bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw);
 bool hyptrace_tracefs_is_call(const struct tracefs_event *event,
@@ -134,10 +136,6 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const char *name,
 						  size_t len);
 
-/* tracefs_text.c */
-void hyptrace_tracefs_line(const struct tracefs *t, struct tracefs_page *page, const char *line,
-			   size_t len);
-
 /* tracefs_page.c */
 void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *payload,
 			  size_t size);
@@ -145,6 +143,8 @@ void hyptrace_tracefs_lose(struct tracefs_page *page, uint64_t nr);
 void hyptrace_tracefs_flush(struct tracefs_page *page);
 bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, const void *data,
 			  size_t size);
+void hyptrace_tracefs_line(const struct tracefs *t, struct tracefs_page *page, const char *line,
+			   size_t len);
 
 /* tracefs_pump.c */
 struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,

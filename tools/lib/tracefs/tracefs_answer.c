@@ -170,7 +170,7 @@ static int put_field(struct nl_msg *msg, const struct tracefs *t, const struct t
 	      nla_put_u32(msg, HYPTRACE_A_FIELD_OFFSET, field->offset) ||
 	      nla_put_u32(msg, HYPTRACE_A_FIELD_SIZE, field->size) ||
 	      nla_put_u8(msg, HYPTRACE_A_FIELD_SIGNED, field->is_signed);
-	for (i = 0; !ret && field->is_reason && hyptrace_tracefs_reasons[i]; i++)
+	for (i = 0; !ret && field->is_reason && i < COUNT(hyptrace_tracefs_reasons); i++)
 		ret = put_symbol(msg, i, hyptrace_tracefs_reasons[i]);
 	for (i = 0; !ret && i < t->names.nr && hyptrace_tracefs_is_call(event, field); i++)
 		if (t->names.by_id[i])

@@ -13,7 +13,7 @@
 /* The values of the field reason: print formats name a function of the kernel instead. */
 const char *const hyptrace_tracefs_reasons[] = {
 	"smc", "hvc", "sys", "psci", "host_abort", "guest_exit", "eret_host", "eret_guest",
-	"unknown", NULL
+	[TRACEFS_REASON_UNKNOWN] = "unknown",
 };
 
 #define COMMON	"common_"
@@ -237,7 +237,7 @@ static void print_argument(FILE *f, const struct tracefs_field *field, bool is_n
 	unsigned int i;
 
 	fprintf(f, is_named ? ", __print_symbolic(REC->%s" : ", REC->%s", field->name);
-	for (i = 0; field->is_reason && hyptrace_tracefs_reasons[i]; i++)
+	for (i = 0; field->is_reason && i < COUNT(hyptrace_tracefs_reasons); i++)
 		fprintf(f, ", { %u, \"%s\" }", i, hyptrace_tracefs_reasons[i]);
 	for (i = 0; is_named && !field->is_reason && i < names->nr; i++)
 		if (names->by_id[i])
@@ -276,13 +276,11 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 /* Set the fields that the kernel does not have. */
 void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload)
 {
-	unsigned int i, unknown;
+	unsigned int i;
 
-	for (unknown = 0; hyptrace_tracefs_reasons[unknown + 1];)
-		unknown++;
 	for (i = 0; i < event->nr_fields; i++)
 		if (event->fields[i].is_unknown)
-			payload[event->fields[i].offset] = unknown;
+			payload[event->fields[i].offset] = TRACEFS_REASON_UNKNOWN;
 }
 
 const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const char *name,

@@ -92,43 +92,31 @@ static void take_lines(struct pump *p)
 	p->len = 0;
 }
 
-static void take_pages(struct pump *p)
-{
-	size_t at = 0;
-
-	for (; p->len - at >= p->page.size; at += p->page.size)
-		hyptrace_tracefs_raw(p->t, &p->page, p->buf + at, p->page.size);
-	p->len -= at;
-	memmove(p->buf, p->buf + at, p->len);
-}
-
 /* A raw pipe may have text by mistake; a time stamp always has a byte that is 0. */
 static void take(struct pump *p)
 {
+	size_t at = 0;
+
 	if (!p->is_known && p->len < sizeof(uint64_t))
 		return;
 	if (!p->is_known)
 		p->is_raw = memchr(p->buf, '\0', sizeof(uint64_t));
 	p->is_known = true;
-	if (p->is_raw)
-		take_pages(p);
-	else
+	if (p->is_raw) {
+		for (; p->len - at >= p->page.size; at += p->page.size)
+			hyptrace_tracefs_raw(p->t, &p->page, p->buf + at, p->page.size);
+		p->len -= at;
+		memmove(p->buf, p->buf + at, p->len);
+	} else {
 		take_lines(p);
+	}
 	hyptrace_tracefs_flush(&p->page);
-}
-
-/* The kernel looks at the hypervisor's ring when it opens the pipe. */
-static void look_again(const struct pump *p)
-{
-	int fd = openat(p->t->dir, p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0)
-		close(fd);
 }
 
 static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 {
 	bool is_ending = false;
+	int again;
 	ssize_t n;
 
 	while (!p->page.has_failed) {
@@ -141,7 +129,10 @@ static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 		if (is_ending || (n < 0 && errno != EINTR && errno != EAGAIN))
 			break;
 		if (__atomic_load_n(&shared->is_ending, __ATOMIC_ACQUIRE)) {
-			look_again(p);
+			/* the kernel looks at the hypervisor's ring when it opens the pipe */
+			again = openat(p->t->dir, p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+			if (again >= 0)
+				close(again);
 			set_tick(END_TICK_USEC);
 			is_ending = true;
 		} else if (n == 0 || errno == EAGAIN) {
