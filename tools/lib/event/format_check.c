@@ -162,22 +162,12 @@ static bool check_arguments(struct check *c, enum helper_kind kind)
 	       (kind == HELPER_TWO || (take(c, ",") && check_expression(c)));
 }
 
-/* After the name of a helper and "(" */
-static bool check_helper(struct check *c, const char *name, size_t len)
-{
-	unsigned int i;
-
-	for (i = 0; i < COUNT(helpers); i++)
-		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, name, len))
-			return check_arguments(c, helpers[i].kind) && take(c, ")");
-	return false;
-}
-
 /* REC->field, REC->field[1], or a name of the kernel that libtraceevent does not know */
 static bool check_word(struct check *c)
 {
 	const char *word;
 	size_t len = take_word(c, &word);
+	unsigned int i;
 
 	if (!len)
 		return false;
@@ -186,9 +176,12 @@ static bool check_word(struct check *c)
 			return false;
 		return !take(c, "[") || (check_expression(c) && take(c, "]"));
 	}
-	if (take(c, "("))
-		return check_helper(c, word, len);
-	return true;
+	if (!take(c, "("))
+		return true;
+	for (i = 0; i < COUNT(helpers); i++)
+		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, word, len))
+			return check_arguments(c, helpers[i].kind) && take(c, ")");
+	return false;
 }
 
 /* A cast such as (unsigned long), (void *); @c is after the "(" */
@@ -274,14 +267,6 @@ static bool check_operand(struct check *c)
 	       take_operator(c) && check_primary(c);
 }
 
-/* Does an operator follow? */
-static bool has_operator(struct check *c)
-{
-	skip_blanks(c);
-	return *c->at && (strchr("/%<>&|^+-*", *c->at) || !strncmp(c->at, "==", 2) ||
-			  !strncmp(c->at, "!=", 2));
-}
-
 static bool check_expression(struct check *c)
 {
 	bool good;
@@ -289,25 +274,17 @@ static bool check_expression(struct check *c)
 	if (++c->level > LEVELS_MAX || ++c->operators > OPERATORS_MAX)
 		return false;
 	good = check_primary(c);
-	while (good && has_operator(c))
+	while (good) {
+		skip_blanks(c);
+		if (!*c->at || (!strchr("/%<>&|^+-*", *c->at) && strncmp(c->at, "==", 2) &&
+				strncmp(c->at, "!=", 2)))
+			break;
 		good = check_operand(c);
+	}
 	if (good && take(c, "?"))
 		good = check_expression(c) && take(c, ":") && check_expression(c);
 	c->level--;
 	return good;
-}
-
-static bool check_print(struct check *c)
-{
-	if (!check_quoted(c, '"'))
-		return false;
-	while (take(c, ",")) {
-		c->operators = 0;
-		if (!check_expression(c))
-			return false;
-	}
-	skip_blanks(c);
-	return !*c->at;
 }
 
 static bool take_number(struct check *c)
@@ -380,5 +357,11 @@ enum format_check hyptrace_format_check(const char *text)
 	c.fields_end = c.at;
 	if (!take(&c, "print fmt:"))
 		return FORMAT_BAD;
-	return check_print(&c) ? FORMAT_GOOD : FORMAT_FIELDS;
+	if (!check_quoted(&c, '"'))
+		return FORMAT_FIELDS;
+	for (; take(&c, ","); c.operators = 0)
+		if (!check_expression(&c))
+			return FORMAT_FIELDS;
+	skip_blanks(&c);
+	return *c.at ? FORMAT_FIELDS : FORMAT_GOOD;
 }

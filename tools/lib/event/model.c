@@ -232,20 +232,15 @@ struct meaning *hyptrace_meaning_new(const struct hyptrace_event *event,
 static struct meaning *new_meaning(const struct hyptrace_formats *fmts,
 				   const struct format *format)
 {
-	struct meaning *own;
+	struct meaning *own = format->meaning ? malloc(sizeof(*own)) :
+			      hyptrace_meaning_new(format->event, &fmts->names, false);
 
-	if (!format->meaning) {
-		own = hyptrace_meaning_new(format->event, &fmts->names, false);
-	} else {
-		own = malloc(sizeof(*own));
-		if (own)
-			*own = *format->meaning;
-	}
-	if (own && !hyptrace_meaning_make_names(own)) {
-		free(own);
-		return NULL;
-	}
-	return own;
+	if (own && format->meaning)
+		*own = *format->meaning;
+	if (own && hyptrace_meaning_make_names(own))
+		return own;
+	free(own);
+	return NULL;
 }
 
 struct model {
@@ -265,33 +260,25 @@ struct hyptrace_model *hyptrace_model_new(const struct hyptrace_formats *fmts,
 					  struct hyptrace_error *err)
 {
 	struct model *model = calloc(1, sizeof(*model) + fmts->nr_ids * sizeof(model->by_id[0]));
+	bool has_memory = true;
 	unsigned int i;
 
 	if (!model)
-		goto no_memory;
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	model->public.nr = fmts->nr_ids;
 	model->public.by_id = (const struct hyptrace_meaning *const *)model->by_id;
 	model->public.unknown = &model->unknown.public;
 	/* no record is that large */
 	model->unknown.public.size = UINT32_MAX;
-	for (i = 0; i < fmts->nr_ids; i++)
-		model->by_id[i] = &model->unknown;
 	for (i = 0; i < fmts->nr_ids; i++) {
-		struct meaning *meaning;
-
-		if (!fmts->by_id[i].event)
-			continue;
-		meaning = new_meaning(fmts, &fmts->by_id[i]);
-		if (!meaning)
-			goto no_memory;
-		model->by_id[i] = meaning;
+		model->by_id[i] = fmts->by_id[i].event ? new_meaning(fmts, &fmts->by_id[i]) :
+							 &model->unknown;
+		has_memory &= !!model->by_id[i];
 	}
-	return &model->public;
-
-no_memory:
-	hyptrace_error_memory(err);
-	hyptrace_model_free(model ? &model->public : NULL);
-	return NULL;
+	if (has_memory)
+		return &model->public;
+	hyptrace_model_free(&model->public);
+	return hyptrace_error_null(hyptrace_error_memory(err));
 }
 
 /**
@@ -304,7 +291,7 @@ void hyptrace_model_free(struct hyptrace_model *model)
 	unsigned int i;
 
 	for (i = 0; own && i < model->nr; i++) {
-		if (own->by_id[i] == &own->unknown)
+		if (!own->by_id[i] || own->by_id[i] == &own->unknown)
 			continue;
 		hyptrace_symbols_free(own->by_id[i]->names);
 		free(own->by_id[i]);

@@ -168,28 +168,22 @@ static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 	return true;
 }
 
-/* The "tasks" of events without the host's: see put_format(). */
-static void put_event_names(FILE *f, const struct hyptrace_file_writer *w)
-{
-	const struct hyptrace_file_info *info = &w->meta.info;
-	size_t len = 0;
-	unsigned int i;
-
-	for (i = 0; i < info->nr_events; i++)
-		len += snprintf(NULL, 0, "%u %s\n", info->events[i]->id, info->events[i]->name);
-	put_u64(f, len);
-	for (i = 0; i < info->nr_events; i++)
-		fprintf(f, "%u %s\n", info->events[i]->id, info->events[i]->name);
-}
-
-/* The names of the host's tasks, which are known at the end: empty lines take their room. */
+/*
+ * The names of the host's tasks, which are known at the end: empty lines take their room. Without
+ * the host, events are the tasks: see put_format().
+ */
 static void put_tasks(FILE *f, const struct hyptrace_file_writer *w)
 {
+	const struct hyptrace_file_info *info = &w->meta.info;
 	const char *tasks = w->host_tasks ? w->host_tasks : "";
 	size_t len = strlen(tasks), i;
+	const long begin = ftell(f);
 
 	if (!w->has_host) {
-		put_event_names(f, w);
+		put_u64(f, 0);
+		for (i = 0; i < info->nr_events; i++)
+			fprintf(f, "%u %s\n", info->events[i]->id, info->events[i]->name);
+		put_u64_at(f, begin, ftell(f) - begin - sizeof(uint64_t));
 		return;
 	}
 	len = MIN(len, TASKS_SIZE);
@@ -247,14 +241,14 @@ static void put_common_options(FILE *f, const struct hyptrace_file_writer *w)
 static unsigned int count_cpus(const struct hyptrace_file_writer *w)
 {
 	const struct hyptrace_file_meta *meta = &w->meta;
-	unsigned int nr = 0, host_nr = 0;
+	unsigned int nr = 0;
 
 	/* in the order of their numbers */
 	if (meta->info.nr_cpus)
 		nr = meta->info.cpus[meta->info.nr_cpus - 1]->id + 1;
 	if (meta->nr_host_cpus)
-		host_nr = meta->host_cpus[meta->nr_host_cpus - 1]->id + 1;
-	return nr > host_nr ? nr : host_nr;
+		nr = MAX(nr, meta->host_cpus[meta->nr_host_cpus - 1]->id + 1);
+	return nr;
 }
 
 /* Offset and size of the data of each CPU from 0 on, and also its number if @number is set */
@@ -345,8 +339,7 @@ static uint64_t data_size(const struct hyptrace_file_writer *w)
 
 	for (i = 0; i < w->nr_parts; i++) {
 		cpu = w->parts[i].cpu;
-		if (cpu->offset + cpu->size > end)
-			end = cpu->offset + cpu->size;
+		end = MAX(end, cpu->offset + cpu->size);
 	}
 	return end - w->head_size;
 }
@@ -412,22 +405,12 @@ static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const c
 	return done;
 }
 
-/* In version 7 the header of the section of the data is right before the data. */
-static void put_end(FILE *f, const struct hyptrace_file_writer *w)
-{
-	long zeros = w->head_size - SECTION_HEADER - ftell(f);
-
-	while (zeros-- > 0)
-		fputc(0, f);
-	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
-		    data_size(w));
-}
-
 /* Make what comes before the data; NULL if there is no memory. */
 static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 {
 	char *head = NULL, *text;
 	size_t text_len;
+	long zeros;
 	bool done;
 	FILE *f;
 
@@ -441,7 +424,11 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 		done = put_version_6(f, w, text, text_len);
 	else
 		done = put_version_7(f, w, text, text_len);
-	put_end(f, w);
+	/* in version 7 the header of the section of the data is right before the data */
+	for (zeros = w->head_size - SECTION_HEADER - ftell(f); zeros > 0; zeros--)
+		fputc(0, f);
+	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
+		    data_size(w));
 	free(text);
 	done &= !ferror(f);
 	if (!fclose(f) && done)

@@ -305,20 +305,12 @@ int64_t hyptrace_file_read_ring(int fd, void *to, size_t size, struct hyptrace_e
 	return ring_result(TEMP_FAILURE_RETRY(read(fd, to, size)), err);
 }
 
-/* Bytes of whole sub-buffers that the pipe and the file have room for; at least one fits */
-static size_t room_for(const struct hyptrace_file_writer *w)
-{
-	uint64_t room = w->limit - w->size;
-
-	room = MIN(room, w->pipe_size);
-	return room - room % w->meta.info.subbuf_size;
-}
-
 /* Move sub-buffers from a ring to a part. Return their bytes, 0 if the ring is empty. */
 int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				  struct hyptrace_error *err)
 {
 	struct hyptrace_error own;
+	uint64_t room;
 	int64_t size;
 	int ret;
 
@@ -327,7 +319,10 @@ int64_t hyptrace_file_part_splice(struct hyptrace_file_writer *w, struct file_pa
 	ret = open_pipe(w, err);
 	if (ret)
 		return ret;
-	size = ring_result(TEMP_FAILURE_RETRY(splice(fd, NULL, w->pipe[1], NULL, room_for(w),
+	/* whole sub-buffers that the pipe and the file have room for; at least one fits */
+	room = MIN(w->limit - w->size, w->pipe_size);
+	room -= room % w->meta.info.subbuf_size;
+	size = ring_result(TEMP_FAILURE_RETRY(splice(fd, NULL, w->pipe[1], NULL, room,
 						     SPLICE_F_NONBLOCK)), err);
 	if (size <= 0)
 		return size;
