@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open the kernel's own tracer of EL2 in tracefs as a connection.
+ * Open the kernel's own tracer of EL2 in tracefs as a connection, and answer the requests that the
+ * driver answers otherwise, in its messages: so the rest of the library and the command need not
+ * know where events come from.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +12,9 @@
 #include <unistd.h>
 
 #include <linux/magic.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
 
 #include "tracefs.h"
 
@@ -17,6 +22,304 @@
 #define NAMES_RULE	"not a number and the name of a hypercall"
 #define PREFIX		"tracefs_"
 #define NOT_MOUNTED	" (tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing)"
+
+#define ANSWER_MAX	(256 << 10)
+#define CPUS_MAX	1024
+
+struct request {
+	struct tracefs		*t;
+	struct nlmsghdr		*msg;
+	hyptrace_nl_fn		fn;
+	void			*arg;
+	struct hyptrace_error	*err;
+};
+
+static const struct nlattr *find(const struct request *r, int attr)
+{
+	const struct genlmsghdr *hdr = nlmsg_data(r->msg);
+
+	return nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), attr);
+}
+
+static struct nl_msg *begin(void)
+{
+	struct nl_msg *msg = nlmsg_alloc_size(ANSWER_MAX);
+
+	if (msg && genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, 0, HYPTRACE_FAMILY_VERSION))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* Deliver an answer for which all attributes were put, unless @ret says no. */
+static int deliver(const struct request *r, struct nl_msg *msg, int ret)
+{
+	if (!msg || ret)
+		ret = hyptrace_error_memory(r->err);
+	else
+		ret = r->fn(nlmsg_hdr(msg), r->arg);
+	nlmsg_free(msg);
+	return ret;
+}
+
+/* "7 (unloaded)" */
+static uint64_t buffer_kb(const struct tracefs *t, bool *is_loaded)
+{
+	char text[64];
+
+	hyptrace_tracefs_read(t->dir, "buffer_size_kb", text, sizeof(text));
+	*is_loaded = strstr(text, "(loaded)");
+	return strtoull(text, NULL, 10);
+}
+
+static unsigned int list_cpus(const struct tracefs *t, unsigned int *cpus)
+{
+	char path[64];
+	unsigned int nr = 0, cpu;
+
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		snprintf(path, sizeof(path), "per_cpu/cpu%u", cpu);
+		if (!faccessat(t->dir, path, F_OK, 0))
+			cpus[nr++] = cpu;
+	}
+	return nr;
+}
+
+static int get_remote(const struct request *r)
+{
+	const struct tracefs *t = r->t;
+	struct nl_msg *msg = begin();
+	unsigned int cpus[CPUS_MAX];
+	const bool is_on = hyptrace_tracefs_is_on(t, NULL);
+	bool is_loaded;
+	const uint64_t size = buffer_kb(t, &is_loaded) << 10;
+	char text[sizeof(t->path) + 64];
+
+	snprintf(text, sizeof(text), "the kernel's own tracer in %s", t->path);
+	return deliver(r, msg, !msg ||
+		nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, t->name) ||
+		nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, text) ||
+		nla_put_string(msg, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
+		nla_put_u32(msg, HYPTRACE_A_REMOTE_STATE, is_on ? HYPTRACE_STATE_TRACING :
+			    is_loaded ? HYPTRACE_STATE_LOADED : HYPTRACE_STATE_UNLOADED) ||
+		nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_REQUESTED, size) ||
+		nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, is_loaded ? size : 0) ||
+		nla_put_u32(msg, HYPTRACE_A_REMOTE_SUBBUF_SIZE, getpagesize()) ||
+		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, list_cpus(t, cpus)) ||
+		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, t->nr_events));
+}
+
+static int get_cpu(const struct request *r, unsigned int cpu)
+{
+	const struct tracefs_reader *reader = r->t->readers;
+	struct tracefs_counts found = {}, read = {};
+	struct nl_msg *msg = begin();
+	bool is_loaded;
+	unsigned int pages = (buffer_kb(r->t, &is_loaded) << 10) / getpagesize() + 1;
+
+	while (reader && reader->cpu != cpu)
+		reader = reader->next;
+	if (reader && r->t->has_begun) {
+		/* in this order: what is read was found before */
+		read = hyptrace_tracefs_count_read(reader);
+		found.events = __atomic_load_n(&reader->shared->found.events, __ATOMIC_ACQUIRE);
+		found.lost = __atomic_load_n(&reader->shared->found.lost, __ATOMIC_ACQUIRE);
+		pages += reader->rest / getpagesize();
+	}
+	return deliver(r, msg, !msg ||
+		nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, r->t->name) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_STATE, is_loaded ? HYPTRACE_CPU_STATE_ATTACHED :
+			    HYPTRACE_CPU_STATE_DETACHED) ||
+		nla_put_u8(msg, HYPTRACE_A_CPU_ONLINE, true) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS, pages) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_WRITTEN, found.events + found.lost) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_READ, read.events) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREAD, found.events - read.events) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, found.lost) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED, found.lost - read.lost) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, reader ? getpid() : 0));
+}
+
+static int get_cpus(const struct request *r)
+{
+	const struct nlattr *id = find(r, HYPTRACE_A_CPU_ID);
+	unsigned int cpus[CPUS_MAX], nr = list_cpus(r->t, cpus), i, got = 0;
+	int ret = 0;
+
+	for (i = 0; i < nr && !ret; i++)
+		if (!id || nla_get_u32(id) == cpus[i]) {
+			ret = get_cpu(r, cpus[i]);
+			got++;
+		}
+	return ret || got ? ret : hyptrace_error_set(r->err, ENXIO, "no such CPU");
+}
+
+static int put_symbol(struct nl_msg *msg, uint64_t value, const char *name)
+{
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_FIELD_SYMBOL);
+
+	if (!nest || nla_put_u64(msg, HYPTRACE_A_SYMBOL_VALUE, value) ||
+	    nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, name))
+		return -ENOMEM;
+	return nla_nest_end(msg, nest) < 0;
+}
+
+static int put_field(struct nl_msg *msg, const struct tracefs *t, const struct tracefs_event *event,
+		     const struct tracefs_field *field)
+{
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_EVENT_FIELD);
+	const bool is_text = field->size == TRACEFS_TEXT;
+	char type[TRACEFS_NAME_MAX + 16];
+	int ret = !nest;
+	unsigned int i;
+
+	snprintf(type, sizeof(type), is_text ? "%s[%d]" : "%s", field->type, TRACEFS_TEXT);
+	ret = ret || nla_put_string(msg, HYPTRACE_A_FIELD_NAME, field->name) ||
+	      nla_put_string(msg, HYPTRACE_A_FIELD_TYPE, type) ||
+	      nla_put_u32(msg, HYPTRACE_A_FIELD_OFFSET, field->offset) ||
+	      nla_put_u32(msg, HYPTRACE_A_FIELD_SIZE, field->size) ||
+	      nla_put_u8(msg, HYPTRACE_A_FIELD_SIGNED, field->is_signed);
+	for (i = 0; !ret && field->is_reason && i < COUNT(hyptrace_tracefs_reasons); i++)
+		ret = put_symbol(msg, i, hyptrace_tracefs_reasons[i]);
+	for (i = 0; !ret && i < t->names.nr && hyptrace_tracefs_is_call(event, field); i++)
+		if (t->names.by_id[i])
+			ret = put_symbol(msg, i, t->names.by_id[i]);
+	return ret || nla_nest_end(msg, nest) < 0;
+}
+
+static int get_event(const struct request *r, const struct tracefs_event *event)
+{
+	struct nl_msg *msg = begin();
+	char *fmt = hyptrace_tracefs_print_fmt(event, &r->t->names);
+	unsigned int i;
+	int ret = !msg || !fmt ||
+		  nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, r->t->name) ||
+		  nla_put_string(msg, HYPTRACE_A_EVENT_NAME, event->name) ||
+		  nla_put_u32(msg, HYPTRACE_A_EVENT_ID, event->id) ||
+		  nla_put_u32(msg, HYPTRACE_A_EVENT_SIZE, event->size) ||
+		  nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, hyptrace_tracefs_is_on(r->t, event)) ||
+		  nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, fmt);
+
+	for (i = 0; !ret && i < event->nr_fields; i++)
+		ret = put_field(msg, r->t, event, &event->fields[i]);
+	free(fmt);
+	return deliver(r, msg, ret);
+}
+
+static int get_events(const struct request *r)
+{
+	const struct nlattr *name = find(r, HYPTRACE_A_EVENT_NAME);
+	unsigned int i, got = 0;
+	int ret = 0;
+
+	for (i = 0; i < r->t->nr_events && !ret; i++)
+		if (!name || !strcmp(nla_get_string(name), r->t->events[i].name)) {
+			ret = get_event(r, &r->t->events[i]);
+			got++;
+		}
+	return ret || got ? ret : hyptrace_error_set(r->err, ENOENT, "no such event");
+}
+
+/* Enable or disable events: all of them, or none. */
+static int set_events(const struct request *r)
+{
+	const struct nlattr *attr = find(r, HYPTRACE_A_EVENT_ENABLED);
+	const bool on = attr && nla_get_u8(attr);
+	const struct tracefs_event *events[HYPTRACE_EVENT_LIST_MAX];
+	bool was_on[HYPTRACE_EVENT_LIST_MAX];
+	struct genlmsghdr *hdr = nlmsg_data(r->msg);
+	unsigned int nr = 0, i;
+	int rest, ret = 0;
+
+	if (find(r, HYPTRACE_A_EVENT_FILTER) || find(r, HYPTRACE_A_EVENT_TRIGGER))
+		return hyptrace_error_set(r->err, EOPNOTSUPP,
+			"the kernel's own tracer has no filters and triggers at EL2");
+	if (find(r, HYPTRACE_A_EVENT_HOLD))
+		return hyptrace_error_set(r->err, EOPNOTSUPP,
+			"tracefs holds the state of an event only while it is read");
+	for (attr = genlmsg_attrdata(hdr, 0), rest = genlmsg_attrlen(hdr, 0); nla_ok(attr, rest);
+	     attr = nla_next(attr, &rest)) {
+		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES || nr == HYPTRACE_EVENT_LIST_MAX)
+			continue;
+		events[nr] = hyptrace_tracefs_find(r->t, nla_get_string((struct nlattr *)attr),
+						   strlen(nla_get_string((struct nlattr *)attr)));
+		if (!events[nr++]) {
+			hyptrace_error_set(r->err, ENOENT, "no such event");
+			hyptrace_error_subject(r->err, "%s",
+					       nla_get_string((struct nlattr *)attr));
+			return -ENOENT;
+		}
+	}
+	for (i = 0; i < nr && !ret; i++) {
+		was_on[i] = hyptrace_tracefs_is_on(r->t, events[i]);
+		ret = hyptrace_tracefs_enable(r->t, events[i], on);
+	}
+	while (ret && i--)
+		hyptrace_tracefs_enable(r->t, events[i], was_on[i]);
+	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
+}
+
+static int control(const struct request *r, int cmd)
+{
+	const struct nlattr *size = find(r, HYPTRACE_A_CONTROL_SIZE);
+	const struct nlattr *cpu = find(r, HYPTRACE_A_CONTROL_CPU);
+	char text[64];
+	int ret;
+
+	if (cmd == HYPTRACE_CMD_SET) {
+		if (!size || find(r, HYPTRACE_A_CONTROL_MODE) || find(r, HYPTRACE_A_CONTROL_RATE))
+			return hyptrace_error_set(r->err, EOPNOTSUPP,
+				"the kernel's own tracer has no other settings than the size");
+		snprintf(text, sizeof(text), "%llu",
+			 (unsigned long long)(nla_get_u64((struct nlattr *)size) + 1023) >> 10);
+		ret = hyptrace_tracefs_write(r->t->dir, "buffer_size_kb", text);
+		if (ret == -EBUSY)
+			return hyptrace_error_set(r->err, EBUSY, "its buffer is loaded");
+	} else if (cmd == HYPTRACE_CMD_CLEAR) {
+		snprintf(text, sizeof(text), cpu ? "per_cpu/cpu%u/trace" : "trace",
+			 cpu ? nla_get_u32((struct nlattr *)cpu) : 0);
+		ret = hyptrace_tracefs_write(r->t->dir, text, "0");
+	} else {
+		ret = hyptrace_tracefs_enable(r->t, NULL, cmd == HYPTRACE_CMD_START);
+	}
+	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
+}
+
+static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
+		  struct hyptrace_error *err)
+{
+	const struct request r = {
+		.t = arg, .msg = nlmsg_hdr(msg), .fn = fn, .arg = fn_arg, .err = err,
+	};
+	const int cmd = ((struct genlmsghdr *)nlmsg_data(r.msg))->cmd;
+
+	switch (cmd) {
+	case HYPTRACE_CMD_REMOTE_GET:
+		return get_remote(&r);
+	case HYPTRACE_CMD_CPU_GET:
+		return get_cpus(&r);
+	case HYPTRACE_CMD_EVENT_GET:
+		return get_events(&r);
+	case HYPTRACE_CMD_EVENT_SET:
+		return set_events(&r);
+	case HYPTRACE_CMD_START:
+	case HYPTRACE_CMD_STOP:
+	case HYPTRACE_CMD_SET:
+	case HYPTRACE_CMD_CLEAR:
+		return control(&r, cmd);
+	case HYPTRACE_CMD_HYPERCALL_GET:
+		/* the values of a field have their names */
+	case HYPTRACE_CMD_EVENT_RELEASE:
+		return 0;
+	case HYPTRACE_CMD_COUNT_SET:
+	case HYPTRACE_CMD_COUNT_GET:
+	case HYPTRACE_CMD_COUNT_RESET:
+		return hyptrace_error_set(err, EOPNOTSUPP,
+					  "the kernel's own tracer does not count events at EL2");
+	}
+	return hyptrace_error_set(err, EOPNOTSUPP, "the kernel's own tracer cannot do it");
+}
 
 static void close_source(void *arg)
 {
@@ -40,7 +343,7 @@ static void close_source(void *arg)
 }
 
 static const struct hyptrace_backend backend = {
-	.request = hyptrace_tracefs_request,
+	.request = answer,
 	.open = hyptrace_tracefs_open_reader,
 	.hold = hyptrace_tracefs_hold,
 	.detach = hyptrace_tracefs_detach,

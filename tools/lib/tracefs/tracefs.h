@@ -137,8 +137,6 @@ const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const
 						  size_t len);
 
 /* tracefs_page.c */
-void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *payload,
-			  size_t size);
 void hyptrace_tracefs_lose(struct tracefs_page *page, uint64_t nr);
 void hyptrace_tracefs_flush(struct tracefs_page *page);
 bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, const void *data,
@@ -164,9 +162,5 @@ int hyptrace_tracefs_enable(const struct tracefs *t, const struct tracefs_event 
 int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,
 			  bool tracing, struct hyptrace_error *err);
 void hyptrace_tracefs_release(struct tracefs *t);
-
-/* tracefs_answer.c */
-int hyptrace_tracefs_request(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
-			     struct hyptrace_error *err);
 
 #endif /* HYPTRACE_TRACEFS_H */

@@ -206,7 +206,6 @@ bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 	return add_field(event, "char", 4, "text", 4, TRACEFS_TEXT);
 }
 
-/* Is it the number of a hypercall? */
 bool hyptrace_tracefs_is_call(const struct tracefs_event *event,
 			      const struct tracefs_field *field)
 {
@@ -273,7 +272,6 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 	return text;
 }
 
-/* Set the fields that the kernel does not have. */
 void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload)
 {
 	unsigned int i;

@@ -68,8 +68,7 @@ static void add(struct tracefs_page *page, const void *from, size_t size)
 }
 
 /* Add a record. Times of a CPU do not go backwards. */
-void hyptrace_tracefs_put(struct tracefs_page *page, uint64_t ts, const void *payload,
-			  size_t size)
+static void put(struct tracefs_page *page, uint64_t ts, const void *payload, size_t size)
 {
 	const uint32_t words = (size + WORD - 1) / WORD;
 	const size_t room = page->size - HYPTRACE_SUBBUF_HEADER - OVERHEAD;
@@ -131,7 +130,7 @@ static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 		memcpy(payload + field->offset, data + field->from, field->size);
 	}
 	hyptrace_tracefs_set_unknown(event, payload);
-	hyptrace_tracefs_put(page, ts, payload, event->size);
+	put(page, ts, payload, event->size);
 	return;
 lost:
 	hyptrace_tracefs_lose(page, 1);
@@ -284,7 +283,7 @@ static bool parse_event(const struct tracefs *t, struct tracefs_page *page, cons
 	if (!parse_fields(event, at, payload))
 		return false;
 	hyptrace_tracefs_set_unknown(event, payload);
-	hyptrace_tracefs_put(page, sec * NSEC_PER_SEC + usec * NSEC_PER_USEC, payload, event->size);
+	put(page, sec * NSEC_PER_SEC + usec * NSEC_PER_USEC, payload, event->size);
 	return true;
 }
 

@@ -136,7 +136,6 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 	return hyptrace_error_set(err, errno, "cannot start a process: %m");
 }
 
-/* Switch off what is held. */
 void hyptrace_tracefs_release(struct tracefs *t)
 {
 	int status = -1;
@@ -255,7 +254,6 @@ static bool scan(struct tracefs *t, const char *system)
 	return is_done;
 }
 
-/* Read the formats of all events. */
 int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err)
 {
 	const bool is_raw = has_raw(t);
