@@ -268,7 +268,6 @@ static int parse_attrs(const struct nl_type *type, const struct nlattr *first, i
 	return ret;
 }
 
-/* Free what a struct has. */
 static void clear(const struct nl_type *type, void *item)
 {
 	unsigned int i, j;

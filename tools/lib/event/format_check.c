@@ -38,7 +38,6 @@ static void skip_blanks(struct check *c)
 	c->at += strspn(c->at, " \t\n");
 }
 
-/* Take a text if it follows. */
 static bool take(struct check *c, const char *text)
 {
 	skip_blanks(c);
@@ -337,7 +336,6 @@ static bool check_field(struct check *c)
 	return !take(c, "signed:") || (take_number(c) && take(c, ";"));
 }
 
-/* Can libtraceevent parse the format of an event? */
 enum format_check hyptrace_format_check(const char *text)
 {
 	struct check c = { .at = text };

@@ -132,7 +132,6 @@ struct fault_status hyptrace_fault_status(unsigned int code)
 /* The table has at least so many places for a name: most lookups look at one place. */
 #define SPARE	2
 
-/* Make a table with room for @nr names. */
 struct sentence_symbols *hyptrace_symbols_alloc(unsigned int nr)
 {
 	struct sentence_symbols *symbols;
@@ -199,17 +198,15 @@ void hyptrace_symbols_free(struct sentence_symbols *symbols)
  * pkvm_handle_t has 32 bits in 6.12 and 16 in 7.3: all that any kernel reads is printed.
  */
 static const struct {
-	const char	*type;
-	uint8_t		bits;
-	bool		is_signed;
-	bool		is_count;
+	const char		*type;
+	struct sentence_arg	arg;
 } small_types[] = {
-	{ "bool", 1, false, true },
-	{ "unsigned short", 16, false, true },
-	{ "u32", 32, false, true },
-	{ "unsigned int", 32, false, true },
-	{ "int", 32, true, true },
-	{ "pkvm_handle_t", 32, false, false },
+	{ "bool", { 1, false, true } },
+	{ "unsigned short", { 16, false, true } },
+	{ "u32", { 32, false, true } },
+	{ "unsigned int", { 32, false, true } },
+	{ "int", { 32, true, true } },
+	{ "pkvm_handle_t", { 32, false, false } },
 };
 
 /* Names of arguments that are counts or numbers of something, though their types are wide */
@@ -220,13 +217,9 @@ static struct sentence_arg describe_arg(const struct hyptrace_hypercall_arg *fro
 	struct sentence_arg arg = { .bits = 64 };
 	unsigned int i;
 
-	for (i = 0; i < COUNT(small_types); i++) {
-		if (strcmp(from->type, small_types[i].type))
-			continue;
-		arg.bits = small_types[i].bits;
-		arg.is_signed = small_types[i].is_signed;
-		arg.is_count = small_types[i].is_count;
-	}
+	for (i = 0; i < COUNT(small_types); i++)
+		if (!strcmp(from->type, small_types[i].type))
+			arg = small_types[i].arg;
 	arg.is_count |= !strncmp(from->name, "nr_", 3);
 	for (i = 0; i < COUNT(count_names); i++)
 		arg.is_count |= !strcmp(from->name, count_names[i]);

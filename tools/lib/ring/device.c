@@ -152,7 +152,6 @@ static const void *map_part(int fd, size_t size, size_t offset)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* Map the ring of a reader of one CPU. */
 static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
 {
 	const struct trace_buffer_meta *meta;

@@ -189,7 +189,6 @@ static uint64_t gap_of(const struct subbuf *sb)
 	return gap.lost;
 }
 
-/* Start to decode a copy. */
 static int decode(struct hyptrace_snapshot *snap, const struct subbuf *sb,
 		  struct hyptrace_error *err)
 {
@@ -252,7 +251,6 @@ static bool has_free(const struct hyptrace_reader *reader, uint64_t begin)
 	return false;
 }
 
-/* Return the time stamp of the sub-buffer that reader.id names. */
 static uint64_t reader_ts(const struct hyptrace_reader *reader)
 {
 	uint32_t id = __atomic_load_n(&reader->meta->reader.id, __ATOMIC_RELAXED);

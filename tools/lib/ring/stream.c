@@ -30,7 +30,6 @@ static uint64_t last_time(const struct hyptrace_stream *s)
 	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
 }
 
-/* Report a source's next event to the merge. */
 static void found(struct hyptrace_stream *s, struct stream_source *src)
 {
 	const uint64_t ts = src->event.record.ts;
@@ -78,7 +77,6 @@ static bool is_drained(const struct hyptrace_stream *s)
 	return true;
 }
 
-/* Look again at the sources that were empty. */
 static int ask_again(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
 	unsigned int i;

@@ -7,9 +7,6 @@
 
 #include "internal.h"
 
-/* All events that a descriptor can hold enabled */
-#define STREAM_HOLD_MAX	HYPTRACE_HOLD_EVENTS_MAX
-
 /* A CPU's ring */
 struct stream_source {
 	struct hyptrace_stream_event	event;	/* the next one, if @pending, or the last one */
@@ -46,7 +43,7 @@ struct hyptrace_stream {
 	struct hyptrace_event		**events;
 	unsigned int			nr_events;
 	struct hyptrace_formats		*formats;
-	uint16_t			hold[STREAM_HOLD_MAX];	/* ids of events */
+	uint16_t			hold[HYPTRACE_HOLD_EVENTS_MAX];	/* ids of events */
 	unsigned int			nr_hold;
 	struct hyptrace_stream_options	options;
 	struct hyptrace_merge		*merge;

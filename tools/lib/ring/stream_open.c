@@ -104,9 +104,9 @@ int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *nam
 	unsigned int i, j;
 
 	s->nr_hold = 0;
-	if (nr > STREAM_HOLD_MAX)
+	if (nr > HYPTRACE_HOLD_EVENTS_MAX)
 		return hyptrace_error_set(err, E2BIG, "at most %u events can be named at once",
-					  STREAM_HOLD_MAX);
+					  HYPTRACE_HOLD_EVENTS_MAX);
 	for (i = 0; i < nr; i++) {
 		for (j = 0; j < s->nr_events && strcmp(s->events[j]->name, names[i]); j++)
 			;

@@ -282,7 +282,6 @@ void hyptrace_file_source_close(struct file_source *src);
 void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
-int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err);
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err);
 uint64_t hyptrace_file_source_unseen(struct file_source *src);
 int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn fn, void *arg,

@@ -16,7 +16,6 @@
 /* A sub-buffer of usual size has about so many events. */
 #define EVENTS_PER_SUBBUF	256
 
-/* Get the time at which a sub-buffer begins. */
 static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
 		   struct hyptrace_error *err)
 {
@@ -175,7 +174,6 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-/* Place all sources where the chosen events begin. */
 static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	unsigned int i;
@@ -340,7 +338,6 @@ void hyptrace_file_part_free(struct hyptrace_file *part)
 	free(part);
 }
 
-/* Add what a reader of a part has counted to the counts of the file. */
 void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part)
 {
 	f->counts.delivered += part->counts.delivered;

@@ -253,7 +253,6 @@ void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 		inflate(f, c);
 }
 
-/* Read the header of a section. */
 void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t expected,
 			   const char *what, struct file_section *section, struct file_cursor *c)
 {

@@ -26,7 +26,6 @@ static const char *const section_names[NR_FILE_SECTIONS] = {
 	[FILE_SECTION_CMDLINES]	= "names of processes",
 };
 
-/* Set the size of a sub-buffer. */
 static void set_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
 {
 	if (size < FILE_SUBBUF_MIN || size > FILE_SUBBUF_MAX || size & (size - 1))
@@ -296,7 +295,6 @@ static uint64_t read_options(struct hyptrace_file *f, struct file_cursor *c, uin
 	return 0;
 }
 
-/* Read the options of version 7, and where its sections are. */
 static void read_sections(struct hyptrace_file *f, struct file_cursor *c, uint64_t options)
 {
 	const char *what = "options";

@@ -161,7 +161,6 @@ static void use(struct worker *w, const struct hyptrace_stream_event *events, un
 		stop(w, 1, NULL);
 }
 
-/* Read a piece to its end. */
 static void read_piece(struct worker *w)
 {
 	const enum mode mode = w->team->mode;
@@ -219,7 +218,6 @@ static void take_events(struct worker *w)
 	team->over = p->ret < 0 && p->ret != -EBADMSG;
 }
 
-/* Take the next CPU. Return false if there is none. */
 static bool take_cpu(struct worker *w)
 {
 	struct team *team = w->team;
@@ -264,7 +262,6 @@ static void take_turn(struct worker *w)
 	w->number = team->next++;
 }
 
-/* Take the next piece. Return false if there is none. */
 static bool take_piece(struct worker *w)
 {
 	struct team *team = w->team;

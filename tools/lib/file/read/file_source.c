@@ -324,7 +324,7 @@ static uint64_t find_latest(const struct file_source *src)
 }
 
 /* Load the next sub-buffer into the decoder, and count the losses that it reports. */
-int hyptrace_file_source_load(struct file_source *src, struct hyptrace_error *err)
+static int load(struct file_source *src, struct hyptrace_error *err)
 {
 	struct hyptrace_file *f = src->file;
 	uint64_t before, lost;
@@ -369,7 +369,7 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 			return hyptrace_file_source_fail(src, ret, err);
 		if (ret)
 			break;
-		ret = hyptrace_file_source_load(src, err);
+		ret = load(src, err);
 		if (ret <= 0)
 			return ret;
 	}
@@ -396,7 +396,7 @@ uint64_t hyptrace_file_source_unseen(struct file_source *src)
 	/* look at the sub-buffers before the first one that was read, too */
 	hyptrace_file_source_seek(src, 0);
 	while (src->next - src->len + src->pos < start && !src->over)
-		hyptrace_file_source_load(src, NULL);
+		load(src, NULL);
 	counted += src->counted;
 	counts->damaged = damaged;
 	/* their events are not delivered again */
@@ -406,7 +406,6 @@ uint64_t hyptrace_file_source_unseen(struct file_source *src)
 	return counted < sum ? sum - counted : 0;
 }
 
-/* Describe the sub-buffer that was loaded. */
 static void describe(const struct file_source *src, struct hyptrace_file_subbuf *subbuf)
 {
 	const uint32_t size = src->file->meta.info.subbuf_size;
@@ -419,7 +418,6 @@ static void describe(const struct file_source *src, struct hyptrace_file_subbuf 
 	subbuf->used = commit & HYPTRACE_COMMIT_MASK;
 }
 
-/* Walk over the sub-buffers of a CPU. Return 0 or a negative errno. */
 int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn fn, void *arg,
 			      struct hyptrace_error *err)
 {
@@ -431,7 +429,7 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 	do {
 		at = src->next - src->len + src->pos;
 		nr = src->nr_loaded;
-		ret = hyptrace_file_source_load(src, err);
+		ret = load(src, err);
 		if (!ret || (ret < 0 && ret != -EBADMSG))
 			break;
 		memset(&subbuf, 0, sizeof(subbuf));

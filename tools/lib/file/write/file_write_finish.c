@@ -104,7 +104,6 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 	part->left_size = 0;
 }
 
-/* Write the number of a part's chunks before them. */
 static int write_number(struct file_part *part)
 {
 	uint64_t at = sizeof(uint32_t);
@@ -184,7 +183,6 @@ static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint
 					     part->begin, blocks));
 }
 
-/* Move a part to the main file. */
 static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 {
 	uint64_t done = 0, given = 0;
@@ -215,7 +213,6 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 	return 0;
 }
 
-/* Write the head to the disk. */
 static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int ret = hyptrace_file_write_head(w, err);
@@ -255,7 +252,6 @@ static int rename_main(struct hyptrace_file_writer *w, struct hyptrace_error *er
 	return 0;
 }
 
-/* Move the parts to the main file, and give that its name. */
 static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	unsigned int i;
@@ -291,7 +287,6 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-/* Write bytes of a file to the output. */
 static int send(struct hyptrace_file_writer *w, int fd, uint64_t from, uint64_t size)
 {
 	char *buffer = malloc(BLOCK_SIZE);

@@ -272,7 +272,6 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 	return hyptrace_file_fail(w, err);
 }
 
-/* Move what is in the pipe to the part. */
 static int write_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
 		      struct hyptrace_error *err)
 {

@@ -171,7 +171,6 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	return hyptrace_error_set(err, errnum, "cannot start a thread: %m");
 }
 
-/* Give a part's chunk to the thread. */
 static void put_chunk(struct file_compressor *c, struct file_part *part)
 {
 	struct file_chunk *chunk = part->chunk;
@@ -186,7 +185,6 @@ static void put_chunk(struct file_compressor *c, struct file_part *part)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Give all chunks that have data to the thread. */
 static void put_chunks(struct hyptrace_file_writer *w)
 {
 	unsigned int i;
@@ -324,7 +322,6 @@ void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop)
 	c->is_running = false;
 }
 
-/* End the thread, and free what the compression uses. */
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
