@@ -376,22 +376,12 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	return add_call(nest, cpu, &span, is_counted, now);
 }
 
-/* In how many calls is a call of a kind if all of them are recorded? */
-static unsigned int usual_depth(const struct hyptrace_nest *nest, enum hyptrace_kind kind)
-{
-	unsigned int depth = 0;
-
-	/* the outer kinds are before the inner ones in enum hyptrace_kind */
-	for (; nest->parents[kind]; depth++)
-		kind = (enum hyptrace_kind)(31 - __builtin_clz(nest->parents[kind]));
-	return depth;
-}
-
 /* Can the first span leave? One that has waited for long leaves without what it is in. */
 static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t until)
 {
 	const struct nest_cpu *cpu = &nest->cpus[place->span.cpu];
-	unsigned int usual;
+	enum hyptrace_kind kind = place->span.kind;
+	unsigned int usual = 0;
 
 	if (place->span.kind == HYPTRACE_KIND_LOSS || nest->has_ended || cpu->final >= nest->head)
 		return true;
@@ -403,7 +393,9 @@ static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t 
 			place_of(nest, place->parent)->span.own += length_of(&place->span);
 		place->is_dropped = true;
 	}
-	usual = usual_depth(nest, place->span.kind);
+	/* if all are recorded; the outer kinds are before the inner ones in enum hyptrace_kind */
+	for (; nest->parents[kind]; usual++)
+		kind = (enum hyptrace_kind)(31 - __builtin_clz(nest->parents[kind]));
 	if (place->span.depth < usual && !cpu->is_open)
 		place->span.depth = usual;
 	return true;

@@ -4,8 +4,12 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "stream.h"
+
+/* Edges to take at once; those that are left make the descriptor readable again. */
+#define MAX_EDGES	64
 
 /* Does the caller get the event? A refused event becomes a loss, if events were lost before it. */
 static bool is_delivered(struct hyptrace_stream *s, struct stream_source *src)
@@ -79,10 +83,11 @@ static bool is_drained(const struct hyptrace_stream *s)
 
 static int ask_again(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
+	struct epoll_event edges[MAX_EDGES];
 	unsigned int i;
 	int ret = 0;
 
-	hyptrace_stream_wait_end(s);
+	epoll_wait(s->epoll, edges, MAX_EDGES, 0);
 	for (i = 0; i < s->nr_sources && !ret; i++)
 		if (!s->sources[i].pending)
 			ret = ask(s, &s->sources[i], err);

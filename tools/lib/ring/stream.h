@@ -85,6 +85,5 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err);
 void hyptrace_stream_wait_close(struct hyptrace_stream *s);
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s);
-void hyptrace_stream_wait_end(struct hyptrace_stream *s);
 
 #endif /* HYPTRACE_STREAM_H */

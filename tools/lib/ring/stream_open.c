@@ -197,8 +197,7 @@ static void count_undelivered(struct hyptrace_stream *s)
 				hyptrace_stream_count_discard(s, src);
 		}
 		s->lost_more |= src->damaged;
-		if (src->dec.ts > s->last)
-			s->last = src->dec.ts;
+		s->last = MAX(s->last, src->dec.ts);
 	}
 	if (!s->last && s->boot_clock)
 		s->last = s->end;

@@ -184,9 +184,6 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
  */
 #define TOGETHER_PART	8
 
-/* Edges to take at once; those that are left make the descriptor readable again. */
-#define MAX_EDGES	64
-
 static int add(struct hyptrace_stream *s, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -252,12 +249,4 @@ void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 	if (at != UINT64_MAX)
 		timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &when, NULL);
 	s->waiting = true;
-}
-
-/* Take the edges, before the rings are read. */
-void hyptrace_stream_wait_end(struct hyptrace_stream *s)
-{
-	struct epoll_event edges[MAX_EDGES];
-
-	epoll_wait(s->epoll, edges, MAX_EDGES, 0);
 }

@@ -128,26 +128,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Start the thread, which gets no signals: they must interrupt the reading thread. */
-static int start(struct file_compressor *c)
-{
-	sigset_t all, old;
-	int errnum;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	errnum = pthread_create(&c->thread, NULL, run, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	c->is_running = !errnum;
-	return errnum;
-}
-
 /* Begin to compress. After a failure, too, hyptrace_file_zstd_free() is called. */
 int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	struct file_compressor *c = calloc(1, sizeof(*c));
 	const size_t subbuf = w->meta.info.subbuf_size;
 	const size_t size = MIN(CHUNK_SIZE, CHUNK_SIZE_ALL / w->nr_parts);
+	sigset_t all, old;
 	int errnum;
 
 	if (!c)
@@ -165,7 +152,12 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	c->out = malloc(CHUNK_HEADER + ZSTD_compressBound(w->chunk_size));
 	if (!c->zstd || !c->out)
 		return hyptrace_error_memory(err);
-	errnum = start(c);
+	/* the thread gets no signals: they must interrupt the reading thread */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	errnum = pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	c->is_running = !errnum;
 	if (!errnum)
 		return 0;
 	return hyptrace_error_set(err, errnum, "cannot start a thread: %m");
