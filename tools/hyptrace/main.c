@@ -55,13 +55,12 @@ static char *list_verbs(int key, const char *text, void *input)
 	};
 	const struct verb *verb;
 	unsigned int group, i;
-	size_t len;
 	char *list;
 	FILE *f;
 
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return cmd_drop_remark(key, text, input);
-	f = text_open(&list, &len);
+	f = text_open(&list);
 	fputs("Verbs:\n", f);
 	for (group = 0; group < sizeof(titles) / sizeof(titles[0]); group++) {
 		fprintf(f, " %s\n", titles[group]);

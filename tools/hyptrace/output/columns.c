@@ -88,8 +88,7 @@ char *columns_names(const struct columns *columns, const char *before)
 {
 	unsigned int i;
 	char *names;
-	size_t len;
-	FILE *f = text_open(&names, &len);
+	FILE *f = text_open(&names);
 
 	fputs(before, f);
 	for (i = 0; i < columns->nr; i++)

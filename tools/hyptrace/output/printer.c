@@ -43,7 +43,6 @@ struct frame {
 	struct table			*table;	/* OBJECT: its labels and values; TABLE: its rows */
 	const char			*key;	/* CELL: its column */
 	char				*text;	/* CELL: its text */
-	size_t				len;	/* CELL: length of text */
 	FILE				*cell;	/* CELL: appends to text */
 };
 
@@ -231,7 +230,7 @@ void printer_object(struct printer *p, const char *key)
 		      outer->kind == FRAME_CELL)) {
 		frame = push(p, FRAME_CELL);
 		frame->key = key;
-		frame->cell = text_open(&frame->text, &frame->len);
+		frame->cell = text_open(&frame->text);
 		return;
 	}
 	push(p, FRAME_OBJECT);

@@ -209,13 +209,12 @@ char *text_copy_csv(const char *s)
 	return copy;
 }
 
-FILE *text_open(char **text, size_t *len)
+FILE *text_open(char **text)
 {
-	FILE *f = open_memstream(text, len);
+	/* only written: the texts end with a NUL */
+	static __thread size_t len;
 
-	if (!f)
-		die_no_memory();
-	return f;
+	return or_die(open_memstream(text, &len));
 }
 
 void text_close(FILE *f)

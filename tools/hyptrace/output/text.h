@@ -32,7 +32,7 @@ char *text_csv(char *to, const char *text, size_t len);
 char *text_copy_csv(const char *s);
 
 /* A string that grows, for free(); it is valid after text_close(). */
-FILE *text_open(char **text, size_t *len);
+FILE *text_open(char **text);
 void text_close(FILE *f);
 
 #endif /* TEXT_H */

@@ -91,8 +91,7 @@ static char *describe(const struct hyptrace_remote *remote, const struct common 
 	const char *before = "";
 	unsigned int i;
 	char *words;
-	size_t len;
-	FILE *f = text_open(&words, &len);
+	FILE *f = text_open(&words);
 
 	for (i = 0; i < nr; i++) {
 		if (!events[i]->enabled || events[i]->trigger)

@@ -64,9 +64,8 @@ static int fail_unknown(const char *verb, const char *word, struct hyptrace_even
 static int fail_several(const char *verb, const struct event_choice *choice)
 {
 	unsigned int i;
-	size_t len;
 	char *list;
-	FILE *f = text_open(&list, &len);
+	FILE *f = text_open(&list);
 
 	for (i = 0; i < choice->nr_unknown; i++)
 		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);

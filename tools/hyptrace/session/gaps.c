@@ -124,9 +124,8 @@ static void note_events(struct gaps *gaps, const struct hyptrace_event **events,
 {
 	const struct hyptrace_event *first = events[0];
 	unsigned int i, named = 0;
-	size_t len;
 	char *text;
-	FILE *f = text_open(&text, &len);
+	FILE *f = text_open(&text);
 
 	for (i = 0; i < nr; i++) {
 		if (!events[i] || !is_like(events[i], first))

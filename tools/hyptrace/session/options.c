@@ -159,8 +159,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Put the words together before any of them is changed, and count those after "--". */
 static void note_words(struct session *s, int argc, char **argv)
 {
-	size_t len;
-	FILE *f = text_open(&s->command_line, &len);
+	FILE *f = text_open(&s->command_line);
 	int i;
 
 	fprintf(f, PROGRAM " %s", s->ctx->verb->name);

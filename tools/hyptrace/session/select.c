@@ -150,9 +150,8 @@ static void note_no_remote(void)
 static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
 {
 	unsigned int i;
-	size_t len;
 	char *list;
-	FILE *f = text_open(&list, &len);
+	FILE *f = text_open(&list);
 
 	for (i = 0; i < nr; i++)
 		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);

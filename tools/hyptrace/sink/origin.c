@@ -35,12 +35,9 @@ static char *cut_last(char *text)
 static char *make_csv(const struct origin *origin)
 {
 	char *machine = text_copy_csv(origin->machine), *boot = text_copy_csv(origin->boot);
-	char *kernel = text_copy_csv(origin->kernel), *csv;
-	size_t len;
-	FILE *f = text_open(&csv, &len);
+	char *kernel = text_copy_csv(origin->kernel);
+	char *csv = xasprintf("%s,%s,%s", machine, boot, kernel);
 
-	fprintf(f, "%s,%s,%s", machine, boot, kernel);
-	text_close(f);
 	free(machine);
 	free(boot);
 	free(kernel);

@@ -50,8 +50,7 @@ static void print_fields(struct printer *p, const char *key, const void *row)
 {
 	const struct hyptrace_event *event = row;
 	char *fields;
-	size_t len;
-	FILE *to = text_open(&fields, &len);
+	FILE *to = text_open(&fields);
 	unsigned int i;
 
 	for (i = 0; i < event->nr_fields; i++)

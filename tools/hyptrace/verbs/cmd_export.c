@@ -52,9 +52,8 @@ struct job {
 static error_t unknown_format(const char *name)
 {
 	const struct export_format *format = NULL;
-	size_t len;
 	char *list;
-	FILE *f = text_open(&list, &len);
+	FILE *f = text_open(&list);
 
 	while ((format = export_next_format(format)))
 		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
@@ -179,14 +178,13 @@ static char *list_formats(int key, const char *text, void *input)
 {
 	const struct export_format *format = NULL;
 	const char *const *ending;
-	size_t len;
 	char *list;
 	FILE *f;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	f = text_open(&list, &len);
+	f = text_open(&list);
 	fputs("Formats:\n", f);
 	while ((format = export_next_format(format))) {
 		fprintf(f, "  %-10s %s", format->name, format->help);

@@ -94,7 +94,7 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	struct names names = {};
 	char *line = NULL, *path, *table;
 	bool is_inside = false, is_good = true;
-	size_t size = 0, len;
+	size_t size = 0;
 	FILE *from, *to;
 	int id = 0;
 
@@ -103,7 +103,7 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	from = fopen(path, "re");
 	if (!from)
 		return cmd_fail("cannot read %s: %s", path, strerror(errno));
-	to = text_open(&table, &len);
+	to = text_open(&table);
 	print_release(to, names.tree);
 	fputs("0 __kvm_hyp_init\n", to);
 	while (is_good && getline(&line, &size, from) > 0 && !(is_inside && strchr(line, '}'))) {
@@ -112,7 +112,7 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	}
 	text_close(to);
 	if (is_good && id)
-		out_write(&ctx->out, table, len);
+		out_puts(&ctx->out, table);
 	free(line);
 	free(table);
 	fclose(from);

@@ -84,8 +84,7 @@ static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, uns
 {
 	unsigned int i = 0, first, count = 0;
 	char name[HYPTRACE_PROCESS_NAME_SIZE], *text;
-	size_t len;
-	FILE *f = text_open(&text, &len);
+	FILE *f = text_open(&text);
 
 	for (i = 0; i < nr; i++)
 		count += cpus[i]->consumer == pid;

@@ -118,14 +118,13 @@ static int write_meta(struct export *x)
 	static const char name[] = "metadata";
 	struct ctf *ctf = x->state;
 	struct out out;
-	size_t len;
 	char *text;
 	int code = export_open(x, name, &out);
 
 	if (code)
 		return code;
-	text = ctf_meta_text(x, ctf->events, ctf->unknown, &len);
-	out_write(&out, text, len);
+	text = ctf_meta_text(x, ctf->events, ctf->unknown);
+	out_puts(&out, text);
 	free(text);
 	return export_close(x, name, &out);
 }

@@ -351,11 +351,10 @@ static void put_event(FILE *f, const struct ctf_event *ctf)
 	fputs("\t};\n};\n", f);
 }
 
-char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown,
-		    size_t *len)
+char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown)
 {
 	char *text;
-	FILE *f = text_open(&text, len);
+	FILE *f = text_open(&text);
 	unsigned int i;
 
 	put_trace(f, x);

@@ -200,9 +200,8 @@ static char *join(const struct strace_choice *choice, enum hyptrace_kind kind, b
 		  bool codes, const char *field, unsigned int *nr)
 {
 	unsigned int i;
-	size_t len;
 	char *text;
-	FILE *f = text_open(&text, &len);
+	FILE *f = text_open(&text);
 
 	*nr = 0;
 	for (i = 0; i < choice->nr_known; i++) {
@@ -231,7 +230,6 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 	unsigned int nr_codes, nr;
 	char *codes, *values, *text;
 	const char *between = "";
-	size_t len;
 	FILE *f;
 
 	/* an exit may have a class and no code */
@@ -239,7 +237,7 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 		return NULL;
 	codes = join(choice, kind, chosen, true, "code", &nr_codes);
 	values = join(choice, kind, chosen, false, field->name, &nr);
-	f = text_open(&text, &len);
+	f = text_open(&text);
 	if (nr_codes && nr)
 		between = chosen ? " || " : " && (";
 	fprintf(f, "%s%s", codes, between);

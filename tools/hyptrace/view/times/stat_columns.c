@@ -82,9 +82,8 @@ bool stat_column_find(const enum stat_column *list, const char *key, enum stat_c
 
 char *stat_column_names(const enum stat_column *list, const char *before)
 {
-	size_t len;
 	char *names;
-	FILE *f = text_open(&names, &len);
+	FILE *f = text_open(&names);
 
 	fputs(before, f);
 	for (; *list != NR_STAT_COLUMNS; list++)

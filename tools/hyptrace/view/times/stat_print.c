@@ -225,9 +225,8 @@ static void note_missing(const struct stat *stat)
 {
 	enum hyptrace_kind kind;
 	bool is_needed = false;
-	size_t len;
 	char *list;
-	FILE *f = text_open(&list, &len);
+	FILE *f = text_open(&list);
 
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
 		bool needed = stat_by_needs(stat->by, kind);
