@@ -7,7 +7,6 @@
 #include "lib/hyptrace.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "output/die.h"
 #include "session/select.h"
 
 enum {
@@ -69,81 +68,58 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 	return parse(key, arg, state);
 }
 
-/* start, stop, unload, reset, clear: requests without settings; only clear takes --cpu */
+struct request {
+	const char			*verb;
+	int				cmd;
+	struct argp			argp;
+	struct hyptrace_settings	*settings;	/* of load and set; or NULL */
+};
+
+/* Only clear takes --cpu. */
 static int request(struct hyptrace *h, const char *remote, int cpu, const void *arg,
 		   struct hyptrace_error *err)
 {
-	static const struct {
-		const char	*verb;
-		int		cmd;
-	} requests[] = {
-		{ "start", HYPTRACE_CMD_START }, { "stop", HYPTRACE_CMD_STOP },
-		{ "unload", HYPTRACE_CMD_UNLOAD }, { "reset", HYPTRACE_CMD_RESET },
-		{ "clear", HYPTRACE_CMD_CLEAR },
-	};
-	unsigned int i = 0;
+	const struct request *r = arg;
 
-	while (strcmp(requests[i].verb, arg))
-		i++;
-	return hyptrace_control(h, requests[i].cmd, remote, cpu, NULL, err);
+	return hyptrace_control(h, r->cmd, remote, cpu, r->settings, err);
 }
 
 static int cmd_control(struct context *ctx, int argc, char **argv)
 {
-	const char *verb = ctx->verb->name;
-	static const struct argp none;
-
-	cmd_parse(ctx, &none, argc, argv, NULL);
-	return cmd_request(ctx, verb, HYPTRACE_CPU_ALL, request, verb);
-}
-
-static int change(struct context *ctx, int cmd, const struct argp *argp, int argc, char **argv)
-{
-	struct hyptrace_settings settings = {};
-	struct hyptrace_remote *remote;
-	struct hyptrace_error err;
-	int code;
-
-	cmd_parse(ctx, argp, argc, argv, &settings);
-	code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
-	if (!code) {
-		if (hyptrace_control(ctx->h, cmd, remote->name, HYPTRACE_CPU_ALL, &settings, &err))
-			code = cmd_fail_verb(ctx->verb->name, remote->name, &err);
-		hyptrace_free_remote(remote);
-	}
-	return code;
-}
-
-static int cmd_load(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = LOAD_OPTIONS,
-		.parser = parse,
-		.doc = "Allocate the rings. Omitted options keep their current value.",
+	static struct hyptrace_settings settings;
+	static const struct request requests[] = {
+		{ .verb = "start", .cmd = HYPTRACE_CMD_START },
+		{ .verb = "stop", .cmd = HYPTRACE_CMD_STOP },
+		{ .verb = "unload", .cmd = HYPTRACE_CMD_UNLOAD },
+		{ .verb = "reset", .cmd = HYPTRACE_CMD_RESET },
+		{ .verb = "clear", .cmd = HYPTRACE_CMD_CLEAR },
+		{ "load", HYPTRACE_CMD_LOAD, {
+			.options = LOAD_OPTIONS,
+			.parser = parse,
+			.doc = "Allocate the rings. Omitted options keep their current value.",
+		}, &settings },
+		{ "set", HYPTRACE_CMD_SET, {
+			.options = options,
+			.parser = parse_set,
+			.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
+		}, &settings },
 	};
+	const struct request *r = requests;
 
-	return change(ctx, HYPTRACE_CMD_LOAD, &argp, argc, argv);
-}
-
-static int cmd_set(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse_set,
-		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
-	};
-
-	return change(ctx, HYPTRACE_CMD_SET, &argp, argc, argv);
+	while (strcmp(r->verb, ctx->verb->name))
+		r++;
+	cmd_parse(ctx, &r->argp, argc, argv, r->settings);
+	return cmd_request(ctx, r->verb, HYPTRACE_CPU_ALL, request, r);
 }
 
 static const struct verb verbs[] VERBS = {
 	{ "start", cmd_control, "Start tracing: record enabled events.", VERB_CONTROL + 5, false },
 	{ "stop", cmd_control, "Stop tracing; the events can still be read.",
 	  VERB_CONTROL + 6, false },
-	{ "load", cmd_load, "Allocate the rings.", VERB_CONTROL + 7, false },
+	{ "load", cmd_control, "Allocate the rings.", VERB_CONTROL + 7, false },
 	{ "unload", cmd_control, "Stop tracing and free the rings.", VERB_CONTROL + 10, false },
 	{ "reset", cmd_control, "Stop tracing, free the rings, restore defaults.",
 	  VERB_CONTROL + 11, false },
-	{ "set", cmd_set, "Change the size, the mode or the rate.", VERB_CONTROL + 8, false },
+	{ "set", cmd_control, "Change the size, the mode or the rate.", VERB_CONTROL + 8, false },
 	{ "clear", cmd_control, "Discard events and reset counters.", VERB_CONTROL + 9, true },
 };

@@ -3,6 +3,7 @@
  * hyptrace enable and disable: enable or disable events.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/hyptrace.h"
 #include "cli/args.h"
@@ -134,48 +135,37 @@ static int set_events(struct context *ctx, const struct request *request)
 	return code;
 }
 
-static int run(struct context *ctx, const struct argp *argp, int argc, char **argv, bool enable)
+static int cmd_event(struct context *ctx, int argc, char **argv)
 {
-	struct request request = { .enable = enable };
-	int code;
-
-	cmd_parse(ctx, argp, argc, argv, &request);
-	code = cmd_connect(ctx);
-	if (!code && request.count)
-		code = counters_switch(ctx, &request.words, enable);
-	else if (!code)
-		code = set_events(ctx, &request);
-	free(request.words.words);
-	return code;
-}
-
-static int cmd_enable(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
+	static const struct argp enable = {
 		.options = enable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
 		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
 	};
-
-	return run(ctx, &argp, argc, argv, true);
-}
-
-static int cmd_disable(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
+	static const struct argp disable = {
 		.options = disable_options,
 		.parser = parse,
 		.args_doc = "EVENT...",
 		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
 	};
 
-	return run(ctx, &argp, argc, argv, false);
+	struct request request = { .enable = !strcmp(ctx->verb->name, "enable") };
+	int code;
+
+	cmd_parse(ctx, request.enable ? &enable : &disable, argc, argv, &request);
+	code = cmd_connect(ctx);
+	if (!code && request.count)
+		code = counters_switch(ctx, &request.words, request.enable);
+	else if (!code)
+		code = set_events(ctx, &request);
+	free(request.words.words);
+	return code;
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "enable", cmd_enable, "Enable events, with a filter or a trigger.",
+	{ "enable", cmd_event, "Enable events, with a filter or a trigger.",
 	  VERB_CONTROL + 3, false },
-	{ "disable", cmd_disable, "Disable events, with their filters and triggers.",
+	{ "disable", cmd_event, "Disable events, with their filters and triggers.",
 	  VERB_CONTROL + 4, false },
 };

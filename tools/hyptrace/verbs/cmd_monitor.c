@@ -487,32 +487,24 @@ static int run(struct monitor *mon)
 
 static int cmd_monitor(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = {
+	static const struct argp monitor = {
 		.options = options,
 		.parser = parse,
 		.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes. With --until-fired, wait for triggers as \"hyptrace wait\".",
 	};
-	struct monitor mon = { .ctx = ctx };
-
-	cmd_parse(ctx, &argp, argc, argv, &mon);
-	return run(&mon);
-}
-
-static int cmd_wait(struct context *ctx, int argc, char **argv)
-{
-	static const struct argp argp = {
+	static const struct argp wait = {
 		.options = WAIT_OPTIONS,
 		.parser = parse,
 		.doc = "Short for \"hyptrace monitor --until-fired\": wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
 	};
-	struct monitor mon = { .ctx = ctx, .until_fired = true };
+	struct monitor mon = { .ctx = ctx, .until_fired = !strcmp(ctx->verb->name, "wait") };
 
-	cmd_parse(ctx, &argp, argc, argv, &mon);
+	cmd_parse(ctx, mon.until_fired ? &wait : &monitor, argc, argv, &mon);
 	return run(&mon);
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "wait", cmd_wait, "Wait until triggers have fired.", VERB_WATCH + 9, false },
+	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 9, false },
 	{ "monitor", cmd_monitor, "Print changes of state as they happen.",
 	  VERB_WATCH + 10, false },
 };
