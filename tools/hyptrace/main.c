@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "lib/hyptrace.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/printer.h"

@@ -10,7 +10,6 @@
 
 #include "output/columns.h"
 #include "output/die.h"
-#include "args.h"
 #include "cli.h"
 
 enum {

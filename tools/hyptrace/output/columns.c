@@ -3,12 +3,10 @@
  * The columns of a table, and those of them that --columns selects.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "columns.h"
-#include "die.h"
 #include "text.h"
 
 static bool is_chosen(const struct columns *columns, unsigned int index)

@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/die.h"
 #include "output/printer.h"
 #include "output/text.h"

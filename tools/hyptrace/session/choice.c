@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/die.h"
 #include "output/text.h"
 #include "select.h"

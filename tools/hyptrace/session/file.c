@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 
-#include "cli/args.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/pager.h"

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/clock.h"
 #include "output/text.h"
 #include "session.h"

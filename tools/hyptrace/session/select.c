@@ -11,9 +11,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/die.h"
 #include "output/printer.h"
 #include "output/text.h"

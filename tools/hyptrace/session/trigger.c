@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/hyptrace.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "trigger.h"
 
 /*

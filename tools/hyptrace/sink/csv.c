@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "output/out.h"
 #include "output/stamp.h"

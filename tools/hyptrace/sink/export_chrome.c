@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/digits.h"
 #include "output/die.h"
-#include "output/map.h"
 #include "output/stamp.h"
 #include "export.h"
 #include "origin.h"

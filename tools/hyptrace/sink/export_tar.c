@@ -13,9 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/hyptrace_file.h"
 #include "output/die.h"
-#include "output/out.h"
 #include "session/signals.h"
 #include "export.h"
 

@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/hyptrace_file.h"
-#include "cli/args.h"
 #include "output/die.h"
-#include "session/select.h"
 #include "host_events.h"
 
 /* Does a word name an event of the file? */

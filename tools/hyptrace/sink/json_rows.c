@@ -9,7 +9,6 @@
 
 #include "output/die.h"
 #include "output/stamp.h"
-#include "output/text.h"
 #include "export.h"
 #include "json_rows.h"
 #include "origin.h"

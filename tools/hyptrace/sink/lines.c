@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/digits.h"
 #include "lib/hyptrace_model.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/out.h"
-#include "output/printer.h"
-#include "output/text.h"
 #include "session/select.h"
 #include "csv.h"
 #include "json_rows.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/map.h"
 #include "output/out.h"
 #include "row.h"
 

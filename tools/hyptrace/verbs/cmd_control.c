@@ -4,9 +4,6 @@
  */
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "session/select.h"
 
 enum {

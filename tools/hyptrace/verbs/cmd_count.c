@@ -4,11 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
-#include "output/columns.h"
-#include "session/select.h"
 #include "view/times/stat.h"
 
 struct count {

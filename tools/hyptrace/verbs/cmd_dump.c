@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace_file.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

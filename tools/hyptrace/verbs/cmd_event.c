@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/die.h"
 #include "session/select.h"
 

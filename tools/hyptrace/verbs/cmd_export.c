@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/boot_id.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/pager.h"

@@ -5,8 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/die.h"
 #include "output/pager.h"
 #include "session/session.h"

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "session/select.h"
 #include "session/trigger.h"
 

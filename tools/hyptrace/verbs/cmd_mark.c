@@ -4,9 +4,6 @@
  */
 #include <inttypes.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "session/select.h"
 
 #define RANGE_HINT	"use a number from 0 to %" PRIu64

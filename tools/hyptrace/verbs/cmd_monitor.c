@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "session/loop.h"
 #include "session/select.h"
 #include "session/signals.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/args.h"
 #include "view/record/record.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"

@@ -2,8 +2,6 @@
 /*
  * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU or VM.
  */
-#include "output/printer.h"
-#include "session/select.h"
 #include "view/times/stat.h"
 
 #define FLAG(member)	OPTION_FLAG(struct stat, member)

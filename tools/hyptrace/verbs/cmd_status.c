@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "output/text.h"
 #include "session/boot.h"
 #include "session/select.h"

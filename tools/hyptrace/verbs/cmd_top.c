@@ -7,13 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/args.h"
-#include "cli/cli.h"
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/out.h"
-#include "session/loop.h"
-#include "session/select.h"
 #include "session/signals.h"
 #include "view/top/top.h"
 

@@ -5,8 +5,6 @@
  */
 #include <string.h>
 
-#include "cli/args.h"
-#include "cli/cli.h"
 #include "output/clock.h"
 #include "view/pages/pages.h"
 

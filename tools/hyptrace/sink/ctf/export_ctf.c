@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/out.h"
 #include "sink/export.h"
 #include "export_ctf.h"
 

@@ -3,7 +3,6 @@
  * Export to Perfetto: which machine, boot and kernel the events are from. Perfetto has them in its
  * table metadata. Versions that do not know attributes yet show the kernel only.
  */
-#include "output/out.h"
 #include "sink/origin.h"
 #include "export_perfetto.h"
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "output/out.h"
 #include "export_perfetto.h"
 
 /* Trace */

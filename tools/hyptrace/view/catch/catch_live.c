@@ -10,10 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/printer.h"
-#include "session/select.h"
 #include "catch.h"
 
 /* How long to wait for the events after one that was caught, before the rings are read again */

@@ -7,9 +7,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/die.h"
-#include "session/select.h"
 #include "catch.h"
 
 /* A stream holds an event back for a quarter of its bound. */

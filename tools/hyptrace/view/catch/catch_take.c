@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "session/signals.h"
 #include "sink/json_rows.h"
 #include "sink/row.h"

@@ -6,9 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "catch.h"
 
 static int read_counters(const struct catcher *c, struct hyptrace_event_counter ***counters,

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include <linux/hyptrace_netlink.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "pages.h"

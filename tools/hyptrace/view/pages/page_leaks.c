@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/hyptrace_netlink.h>
-
 #include "output/die.h"
 #include "pages.h"
 

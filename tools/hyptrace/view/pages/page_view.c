@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <linux/hyptrace_netlink.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "pages.h"

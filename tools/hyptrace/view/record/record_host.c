@@ -18,7 +18,6 @@
 #include <traceevent/kbuffer.h>
 #include <tracefs.h>
 
-#include "cli/args.h"
 #include "output/die.h"
 #include "session/signals.h"
 #include "record.h"

@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 
 #include "output/die.h"
-#include "session/select.h"
 #include "record.h"
 
 /*

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
-#include "output/clock.h"
 #include "output/die.h"
 #include "session/counters.h"
 #include "stat.h"

@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hyptrace.h"
-#include "cli/args.h"
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/out.h"
 #include "session/counters.h"
 #include "stat.h"
 

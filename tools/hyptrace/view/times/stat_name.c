@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/die.h"
 #include "stat.h"
 

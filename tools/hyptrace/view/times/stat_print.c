@@ -5,10 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/out.h"
-#include "output/printer.h"
 #include "output/text.h"
 #include "stat.h"
 

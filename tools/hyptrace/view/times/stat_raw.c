@@ -4,11 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "cli/args.h"
 #include "output/die.h"
-#include "output/printer.h"
 #include "session/counters.h"
-#include "session/select.h"
 #include "stat.h"
 
 static const struct column all_columns[] = {

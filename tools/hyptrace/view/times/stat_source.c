@@ -9,11 +9,8 @@
  */
 #include <string.h>
 
-#include "cli/args.h"
-#include "output/clock.h"
 #include "output/die.h"
 #include "session/counters.h"
-#include "session/select.h"
 #include "session/signals.h"
 #include "stat.h"
 

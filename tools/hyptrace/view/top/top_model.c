@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/clock.h"
 #include "output/die.h"
 #include "output/text.h"
 #include "top.h"

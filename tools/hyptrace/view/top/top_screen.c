@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/clock.h"
 #include "output/die.h"
-#include "output/out.h"
-#include "output/printer.h"
 #include "top.h"
 
 #define NAME_WIDTH_MIN	10
