@@ -163,7 +163,11 @@ static void look_at_events(struct gaps *gaps)
 	hyptrace_free_events(events);
 }
 
-static void begin_look(struct gaps *gaps)
+/*
+ * Look at the events and, if @all, at the remote, and say what is new. If a request fails, the
+ * verb's next one fails, too, and says why.
+ */
+void gaps_look(struct gaps *gaps, bool all)
 {
 	unsigned int i;
 
@@ -171,22 +175,8 @@ static void begin_look(struct gaps *gaps)
 		gaps->list[i].was = gaps->list[i].is_now;
 		gaps->list[i].is_now = false;
 	}
-}
-
-/*
- * Look at the remote and at the events, and say what is new. If a request fails, the verb's next
- * one fails, too, and says why.
- */
-void gaps_look(struct gaps *gaps)
-{
-	begin_look(gaps);
-	look_at_state(gaps);
-	look_at_events(gaps);
-}
-
-void gaps_look_at_events(struct gaps *gaps)
-{
-	begin_look(gaps);
+	if (all)
+		look_at_state(gaps);
 	look_at_events(gaps);
 }
 
@@ -201,7 +191,7 @@ void gaps_watch(struct gaps *gaps)
 	is_changed = remote->state != gaps->state || remote->nr_fired != gaps->nr_fired;
 	hyptrace_free_remote(remote);
 	if (is_changed)
-		gaps_look(gaps);
+		gaps_look(gaps, true);
 }
 
 void gaps_end(struct gaps *gaps)

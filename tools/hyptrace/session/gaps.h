@@ -43,8 +43,7 @@ void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,
 		unsigned int nr);
 void gaps_set_file(struct gaps *gaps, struct hyptrace_file_writer *file);
-void gaps_look(struct gaps *gaps);
-void gaps_look_at_events(struct gaps *gaps);
+void gaps_look(struct gaps *gaps, bool all);
 void gaps_watch(struct gaps *gaps);
 void gaps_end(struct gaps *gaps);
 uint64_t gaps_count_filtered(const struct context *ctx, const struct hyptrace_file *file);

@@ -103,7 +103,7 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 			continue;
 		event = s->events[i];
 		filter = hyptrace_filter_new(&event, 1, NULL, true, s->choice.filter, NULL, NULL);
-		if (filter && !event_hold(s->ctx->h, s->events[i], filter, 0, 0, NULL))
+		if (filter && !event_hold(s->ctx->h, event, true, filter, 0, 0, NULL))
 			s->gaps.own = s->choice.filter;
 		hyptrace_filter_free(filter);
 	}
@@ -229,10 +229,7 @@ void session_look(struct session *s)
 	if (s->quiet && !(s->takes & SESSION_GAPS))
 		return;
 	out_flush(&s->ctx->out);
-	if (s->no_start)
-		gaps_look_at_events(&s->gaps);
-	else
-		gaps_look(&s->gaps);
+	gaps_look(&s->gaps, !s->no_start);
 	note_clear(s);
 }
 

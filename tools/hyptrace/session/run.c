@@ -70,22 +70,27 @@ static int check_missing(const struct session *s)
 	return EXIT_DONE;
 }
 
+/* Of a snapshot, the session itself chooses. */
+void session_set_filter(struct session *s, hyptrace_stream_filter_fn filter, void *arg)
+{
+	if (s->file) {
+		hyptrace_file_options(s->file)->filter = filter;
+		hyptrace_file_options(s->file)->filter_arg = arg;
+	} else if (s->stream) {
+		hyptrace_stream_options(s->stream)->filter = filter;
+		hyptrace_stream_options(s->stream)->filter_arg = arg;
+	}
+}
+
 /* Choose the events of -e and -F. Return an exit code. */
 int session_choose(struct session *s)
 {
 	int code = choice_make(&s->choice, s->ctx->verb->name, s->events, s->nr_events,
 			       s->formats) ?: check_missing(s);
 
-	if (code || !choice_is_made(&s->choice))
-		return code;
-	if (s->file) {
-		hyptrace_file_options(s->file)->filter = accept_event;
-		hyptrace_file_options(s->file)->filter_arg = &s->choice;
-	} else if (s->stream) {
-		hyptrace_stream_options(s->stream)->filter = choice_accept_event;
-		hyptrace_stream_options(s->stream)->filter_arg = &s->choice;
-	}
-	return EXIT_DONE;
+	if (!code && choice_is_made(&s->choice))
+		session_set_filter(s, s->file ? accept_event : choice_accept_event, &s->choice);
+	return code;
 }
 
 /* Hand over all events, until the end. Return an exit code. */

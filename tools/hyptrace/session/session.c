@@ -75,10 +75,10 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 }
 
 /*
- * Enable an event while the verb runs, or until event_release_all(). The kernel restores it then,
- * even if the verb is killed.
+ * Enable or disable an event while the verb runs, or until event_release_all(). The kernel restores
+ * it then, even if the verb is killed.
  */
-int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
+int event_hold(struct hyptrace *h, const struct hyptrace_event *event, bool enable,
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err)
 {
@@ -89,17 +89,7 @@ int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
 		.flags = HYPTRACE_EVENT_HOLD,
 	};
 
-	return hyptrace_set_events(h, event->remote, (const char *[]){ event->name }, 1, true,
-				   &options, err);
-}
-
-/* Disable an event likewise. */
-int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
-			struct hyptrace_error *err)
-{
-	const struct hyptrace_event_options options = { .flags = HYPTRACE_EVENT_HOLD };
-
-	return hyptrace_set_events(h, event->remote, (const char *[]){ event->name }, 1, false,
+	return hyptrace_set_events(h, event->remote, (const char *[]){ event->name }, 1, enable,
 				   &options, err);
 }
 

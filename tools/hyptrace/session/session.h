@@ -154,6 +154,7 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 
 /* run.c */
 int session_open(struct session *s);
+void session_set_filter(struct session *s, hyptrace_stream_filter_fn filter, void *arg);
 int session_choose(struct session *s);
 int session_run(struct session *s);
 int session_close(struct session *s, int code);
@@ -163,11 +164,9 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed);
 int session_fail(const struct session *s, const struct hyptrace_error *err);
 void session_note_damage(const struct hyptrace_error *err, void *s);
-int event_hold(struct hyptrace *h, const struct hyptrace_event *event,
+int event_hold(struct hyptrace *h, const struct hyptrace_event *event, bool enable,
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err);
-int event_hold_disabled(struct hyptrace *h, const struct hyptrace_event *event,
-			struct hyptrace_error *err);
 void event_release_all(struct hyptrace *h, const char *remote);
 
 /* live.c */

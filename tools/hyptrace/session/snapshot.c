@@ -37,10 +37,9 @@ struct session_ring {
 };
 
 /*
- * Find out where a ring has lost events that no consumer has learnt of, by its counters before and
- * after the snapshot was taken. Overwritten events are missing before the first one of the
- * snapshot, dropped ones after the last one and before others. If there are both, nobody knows how
- * many are missing in which place.
+ * By the counters before and after the snapshot was taken. Overwritten events are missing before
+ * the first one of the snapshot, dropped ones after the last one and before others. If there are
+ * both, nobody knows how many are missing in which place.
  */
 static void find_edges(struct edge_losses *edge, const struct hyptrace_cpu *before,
 		       const struct hyptrace_cpu *after)
@@ -282,7 +281,7 @@ int session_run_snapshot(struct session *s)
 
 	if (!s->quiet && s->takes & SESSION_EVENT && !s->gaps.ctx) {
 		gaps_begin(&s->gaps, s->ctx, s->name, &all_enabled, s->events, s->nr_events);
-		gaps_look_at_events(&s->gaps);
+		gaps_look(&s->gaps, false);
 	}
 	code = open_rings(s) ?: take_snapshots(s, &skip);
 	/* detach before printing: an observer keeps others from unloading or resizing */

@@ -119,7 +119,7 @@ static int hold(struct strace *s)
 		/* tracefs has no filters */
 		filter = is_witness || s->session.ctx->is_tracefs ? NULL : make_filter(s, kind);
 		if (filter || event->filter)
-			ret = event_hold(s->session.ctx->h, event, filter, event->trigger,
+			ret = event_hold(s->session.ctx->h, event, true, filter, event->trigger,
 					 event->after, &err);
 		hyptrace_filter_free(filter);
 		if (ret)

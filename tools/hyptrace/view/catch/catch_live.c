@@ -237,7 +237,7 @@ static int arm(struct catcher *c)
 	unsigned int i;
 	int code;
 
-	if (c->event->enabled && event_hold_disabled(h, c->event, &err))
+	if (c->event->enabled && event_hold(h, c->event, false, NULL, 0, 0, &err))
 		return cmd_fail_verb("disable", c->event->name, &err);
 	code = catch_read_all(c);
 	c->progress.asked_at = 0;
@@ -247,7 +247,7 @@ static int arm(struct catcher *c)
 		return code;
 	for (i = 0; i < c->nr_cpus; i++)
 		c->cpus[i].base = c->cpus[i].notified;
-	if (event_hold(h, c->event, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
+	if (event_hold(h, c->event, true, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
 		return cmd_fail_verb("catch", c->event->name, &err);
 	c->is_armed = true;
 	/* what changed until now was changed here, but others may have changed something, too */
@@ -271,8 +271,8 @@ static int disarm(struct catcher *c)
 	struct hyptrace_error err;
 	int code;
 
-	if (c->event->enabled && !c->has_changed && event_hold_disabled(h, c->event, &err) &&
-	    err.errnum != ENODEV)
+	if (c->event->enabled && !c->has_changed &&
+	    event_hold(h, c->event, false, NULL, 0, 0, &err) && err.errnum != ENODEV)
 		cmd_note("cannot disable \"%s\": %s", c->event->name, err.text);
 	if (!c->event->enabled)
 		event_release_all(h, c->session.name);

@@ -57,16 +57,9 @@ int catch_choose(struct catcher *c)
 	struct session *s = &c->session;
 	int code = find_event(c) ?: session_choose(s);
 
-	if (code || !choice_is_made(&s->choice))
-		return code;
-	if (s->file) {
-		hyptrace_file_options(s->file)->filter = accept;
-		hyptrace_file_options(s->file)->filter_arg = c;
-	} else {
-		hyptrace_stream_options(s->stream)->filter = accept;
-		hyptrace_stream_options(s->stream)->filter_arg = c;
-	}
-	return EXIT_DONE;
+	if (!code && choice_is_made(&s->choice))
+		session_set_filter(s, accept, c);
+	return code;
 }
 
 void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu)

@@ -105,7 +105,7 @@ void who_look(struct who *who)
 
 	gaps_begin(&s->gaps, s->ctx, s->name, &needed, s->events, s->nr_events);
 	s->gaps.is_quiet = s->quiet;
-	gaps_look(&s->gaps);
+	gaps_look(&s->gaps, true);
 }
 
 static const char *phrase(uint32_t owner)

@@ -216,7 +216,7 @@ int record_next_file(struct record *r)
 	int code;
 
 	record_hide_status(r);
-	gaps_look(&r->session.gaps);
+	gaps_look(&r->session.gaps, true);
 	record_count(r, RECORD_COUNT_NEXT);
 	if (r->host.instance)
 		record_host_count(r);

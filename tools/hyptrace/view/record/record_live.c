@@ -206,7 +206,7 @@ static int end(struct record *r, int code)
 	int back, last;
 
 	record_hide_status(r);
-	gaps_look(&r->session.gaps);
+	gaps_look(&r->session.gaps, true);
 	/* if this fails, the kernel does it when the rings are closed */
 	hyptrace_reader_hold(r->rings[0].reader, NULL, 0, false, NULL);
 	if (r->host.instance)
@@ -246,7 +246,7 @@ static int begin(struct record *r)
 	if (!code && r->host.instance)
 		code = record_host_switch(r, true);
 	if (!code)
-		gaps_look(&s->gaps);
+		gaps_look(&s->gaps, true);
 	return code ? code : child_start(&s->child);
 }
 

@@ -62,8 +62,8 @@ int record_set_filter(struct record *r)
 		return filter_fail(s->choice.filter, at, &err);
 	r->is_filtered = true;
 	for (i = 0; i < nr && !code; i++)
-		if (event_hold(s->ctx->h, events[i], filter, events[i]->trigger, events[i]->after,
-			       &err))
+		if (event_hold(s->ctx->h, events[i], true, filter, events[i]->trigger,
+			       events[i]->after, &err))
 			code = cmd_fail_verb("filter", events[i]->name, &err);
 	hyptrace_filter_free(filter);
 	return code;

@@ -114,7 +114,7 @@ static void begin_file(struct saving *saving)
 		return;
 	saving->code = record_begin_file(r);
 	if (!saving->code)
-		gaps_look_at_events(&r->session.gaps);
+		gaps_look(&r->session.gaps, false);
 }
 
 static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
