@@ -130,15 +130,6 @@ static void sort_ids(struct cpu_list *list)
 	list->nr = nr;
 }
 
-static void add_ids(struct cpu_list *list, uint64_t first, uint64_t last)
-{
-	unsigned int *ids = xreallocarray(list->ids, list->nr + (last - first + 1), sizeof(*ids));
-
-	list->ids = ids;
-	for (; first <= last; first++)
-		ids[list->nr++] = first;
-}
-
 /* Parse "0,2-3" or "all". The list is for cpu_list_free(). */
 bool parse_cpu_list(const char *s, struct cpu_list *list)
 {
@@ -158,7 +149,10 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
 			break;
 		if (last < first || last >= CPU_LIMIT)
 			break;
-		add_ids(list, first, last);
+		list->ids = xreallocarray(list->ids, list->nr + (last - first + 1),
+					  sizeof(*list->ids));
+		for (; first <= last; first++)
+			list->ids[list->nr++] = first;
 		/* drop duplicates now: "0-9,0-9,0-9..." must not grow without limit */
 		sort_ids(list);
 		if (!*s)
@@ -182,17 +176,6 @@ void cpu_list_free(struct cpu_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static bool add_name(const char **names, unsigned int *nr, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < *nr; i++)
-		if (!strcmp(names[i], name))
-			return false;
-	names[(*nr)++] = name;
-	return true;
-}
-
 /*
  * Find the events that words (names, globs or "all") name. The choice is for event_choice_free();
  * its names point into @events and @words.
@@ -214,22 +197,15 @@ void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		for (j = 0; j < nr_events; j++) {
 			if (!all && fnmatch(words[i], events[j]->name, 0))
 				continue;
-			if (add_name(choice->names, &choice->nr, events[j]->name))
-				choice->events[choice->nr - 1] = events[j];
 			found = true;
+			if (has_name(choice->names, choice->nr, events[j]->name))
+				continue;
+			choice->names[choice->nr] = events[j]->name;
+			choice->events[choice->nr++] = events[j];
 		}
-		if (!found)
-			add_name(choice->unknown, &choice->nr_unknown, words[i]);
+		if (!found && !has_name(choice->unknown, choice->nr_unknown, words[i]))
+			choice->unknown[choice->nr_unknown++] = words[i];
 	}
-}
-
-bool event_choice_has(const struct event_choice *choice, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < choice->nr && strcmp(choice->names[i], name); i++)
-		;
-	return i < choice->nr;
 }
 
 void event_choice_free(struct event_choice *choice)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hyptrace_event;
 
@@ -40,7 +41,18 @@ void cpu_list_free(struct cpu_list *list);
 
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice);
-bool event_choice_has(const struct event_choice *choice, const char *name);
 void event_choice_free(struct event_choice *choice);
+
+static inline bool has_name(const char *const *names, unsigned int nr, const char *name)
+{
+	while (nr && strcmp(names[nr - 1], name))
+		nr--;
+	return nr;
+}
+
+static inline bool event_choice_has(const struct event_choice *choice, const char *name)
+{
+	return has_name(choice->names, choice->nr, name);
+}
 
 #endif /* ARGS_H */

@@ -46,23 +46,18 @@ int cmd_fail(const char *fmt, ...)
 	return EXIT_REFUSED;
 }
 
-/* Return the length of the reason without a name at its end that is the subject. */
-static int reason_len(const char *reason, const char *subject)
+int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)
 {
-	size_t len = strlen(reason), name = strlen(subject);
+	const char *reason = err->text;
+	size_t len = strlen(reason), name;
 
-	/* such as: no such event "foo" */
+	if (err->subject[0])
+		subject = err->subject;
+	name = strlen(subject);
+	/* the name is not needed twice, such as: no such event "foo" */
 	if (len > name + 3 && reason[len - 1] == '"' &&
 	    !memcmp(reason + len - 1 - name, subject, name) &&
 	    !memcmp(reason + len - name - 3, " \"", 2))
 		len -= name + 3;
-	return (int)len;
-}
-
-int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)
-{
-	if (err->subject[0])
-		subject = err->subject;
-	return cmd_fail("cannot %s \"%s\": %.*s", verb, subject, reason_len(err->text, subject),
-			err->text);
+	return cmd_fail("cannot %s \"%s\": %.*s", verb, subject, (int)len, reason);
 }

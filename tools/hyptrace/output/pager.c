@@ -31,12 +31,8 @@ static void on_child(int sig __attribute__((unused)))
 
 static const char *choose(void)
 {
-	const char *name = getenv("HYPTRACE_PAGER");
+	const char *name = getenv("HYPTRACE_PAGER") ?: getenv("PAGER") ?: PAGER_DEFAULT;
 
-	if (!name)
-		name = getenv("PAGER");
-	if (!name)
-		name = PAGER_DEFAULT;
 	return *name && strcmp(name, "cat") ? name : NULL;
 }
 

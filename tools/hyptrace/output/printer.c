@@ -109,13 +109,8 @@ static struct frame *push(struct printer *p, enum frame_kind kind)
 
 static void json_newline(struct printer *p)
 {
-	unsigned int i;
-
-	if (p->format != PRINTER_PRETTY)
-		return;
-	out_putc(p->out, '\n');
-	for (i = 0; i < p->depth * INDENT; i++)
-		out_putc(p->out, ' ');
+	if (p->format == PRINTER_PRETTY)
+		text_new_line(p->out, p->depth);
 }
 
 /* Print what precedes a value: a comma, and the key. */
@@ -178,15 +173,6 @@ static void flush_object(struct printer *p, struct frame *frame)
 	frame->table = NULL;
 }
 
-static void end_cell(struct frame *frame, struct frame *outer)
-{
-	text_close(frame->cell);
-	/* printer_line() has printed its whole text */
-	if (outer->kind == FRAME_ROW)
-		table_cell(outer->table, frame->key, frame->text, NULL);
-	free(frame->text);
-}
-
 static void text_end(struct printer *p)
 {
 	struct frame *frame = top(p);
@@ -204,11 +190,13 @@ static void text_end(struct printer *p)
 		p->has_heads |= printer_is_csv(p);
 		break;
 	case FRAME_CELL:
-		end_cell(frame, top(p));
+		text_close(frame->cell);
+		/* printer_line() has printed its whole text */
+		if (top(p)->kind == FRAME_ROW)
+			table_cell(top(p)->table, frame->key, frame->text, NULL);
+		free(frame->text);
 		break;
-	case FRAME_ROW:
-	case FRAME_LINE:
-	case FRAME_ARRAY:
+	default:
 		break;
 	}
 }
@@ -318,7 +306,7 @@ static void add_label(struct frame *frame, const char *key, const char *text, co
 	char *plain, *c;
 
 	if (!frame->table)
-		frame->table = table_new_labels();
+		frame->table = table_new(NULL, false);
 	while (label && label->key && strcmp(label->key, key))
 		label++;
 	if (label && label->key) {

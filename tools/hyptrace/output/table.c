@@ -52,19 +52,14 @@ static void set_cell(struct table *table, unsigned int index, char *text, const 
 	*cell = (struct cell){ .text = text, .color = color };
 }
 
-static struct table *new_table(unsigned int width)
-{
-	struct table *table = xcalloc(1, sizeof(*table));
-
-	table->width = width;
-	return table;
-}
-
 struct table *table_new(const struct columns *columns, bool csv)
 {
-	struct table *table = new_table(0);
+	struct table *table = xcalloc(1, sizeof(*table));
 	unsigned int i;
 
+	table->width = 2;
+	if (!columns)
+		return table;
 	table->columns = *columns;
 	table->csv = csv;
 	columns_default(&table->columns, csv);
@@ -76,11 +71,6 @@ struct table *table_new(const struct columns *columns, bool csv)
 		set_cell(table, i, text_copy_plain(csv ? column->key : column->head), NULL);
 	}
 	return table;
-}
-
-struct table *table_new_labels(void)
-{
-	return new_table(2);
 }
 
 void table_row(struct table *table)

@@ -11,9 +11,11 @@ struct columns;
 struct out;
 struct table;
 
-/* As CSV the heads are the columns' keys, and a table without rows is printed, too. */
+/*
+ * As CSV the heads are the columns' keys, and a table without rows is printed, too. Without columns
+ * it has labels and values.
+ */
 struct table *table_new(const struct columns *columns, bool csv);
-struct table *table_new_labels(void);
 void table_row(struct table *table);
 /* Set a cell of the last row; nothing happens if the column is not printed. */
 void table_cell(struct table *table, const char *key, const char *value, const char *color);

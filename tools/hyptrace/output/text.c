@@ -139,7 +139,7 @@ void text_put_json(struct out *out, const char *s)
 	out_putc(out, '"');
 }
 
-static void new_line(struct out *out, unsigned int depth)
+void text_new_line(struct out *out, unsigned int depth)
 {
 	out_putc(out, '\n');
 	out_spaces(out, depth * TEXT_INDENT);
@@ -159,16 +159,16 @@ void text_indent_json(struct out *out, const char *json, size_t len, unsigned in
 		else if (*json == '"')
 			in_string = !in_string;
 		else if (!in_string && closes && json[-1] != '{' && json[-1] != '[')
-			new_line(out, --depth);
+			text_new_line(out, --depth);
 		else if (!in_string && closes)
 			depth--;
 		out_putc(out, *json);
 		if (in_string)
 			continue;
 		if (opens && ++depth && json[1] != '}' && json[1] != ']')
-			new_line(out, depth);
+			text_new_line(out, depth);
 		else if (*json == ',')
-			new_line(out, depth);
+			text_new_line(out, depth);
 		else if (*json == ':')
 			out_putc(out, ' ');
 	}

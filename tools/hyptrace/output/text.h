@@ -24,6 +24,8 @@ char *text_copy_plain(const char *s);
 /* With quotes; bytes that are not printable ASCII become \u00NN. Returns the end. */
 char *text_json(char *to, const char *text, size_t len);
 void text_put_json(struct out *out, const char *s);
+/* Begin a line that is indented. */
+void text_new_line(struct out *out, unsigned int depth);
 /* Print JSON without blanks with them, in lines that are indented from the second one on. */
 void text_indent_json(struct out *out, const char *json, size_t len, unsigned int depth);
 

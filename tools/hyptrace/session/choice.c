@@ -73,15 +73,6 @@ static int fail_several(const char *verb, const struct event_choice *choice)
 	return EXIT_REFUSED;
 }
 
-static bool has_word(const struct words *words, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < words->nr && strcmp(words->words[i], name); i++)
-		;
-	return i < words->nr;
-}
-
 /*
  * Leave out the events that are not in this kernel, unless a word is the very name of one, or no
  * other is chosen: then what the verb does with them says the reason.
@@ -95,7 +86,7 @@ static void leave_out_missing(struct event_choice *choice, const struct words *w
 		has_others |= !choice->events[i]->missing;
 	for (i = 0; i < choice->nr; i++) {
 		if (choice->events[i]->missing && has_others &&
-		    !has_word(words, choice->names[i]))
+		    !has_name(words->words, words->nr, choice->names[i]))
 			continue;
 		choice->names[nr] = choice->names[i];
 		choice->events[nr++] = choice->events[i];
@@ -204,22 +195,6 @@ const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]
 	return text;
 }
 
-/* Find the events of -e. Return an exit code. */
-static int choose_events(struct choice *choice, const char *verb,
-			 struct hyptrace_event *const *events, unsigned int nr)
-{
-	struct event_choice found = {};
-	unsigned int i;
-	int code = cmd_choose_events(verb, events, nr, &choice->words, &found);
-
-	if (!code)
-		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
-	for (i = 0; i < found.nr && !code; i++)
-		choice->wanted[found.events[i]->id & (CHOICE_IDS - 1)] = true;
-	event_choice_free(&found);
-	return code;
-}
-
 /* Make the list of the events that @wanted has, or of all, for free(). */
 struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
 				    unsigned int *nr)
@@ -241,8 +216,17 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 		unsigned int nr, const struct hyptrace_formats *formats)
 {
 	struct hyptrace_event **chosen;
-	int code = choice->words.nr ? choose_events(choice, verb, events, nr) : EXIT_DONE;
+	struct event_choice found = {};
+	int code = EXIT_DONE;
+	unsigned int i;
 
+	if (choice->words.nr)
+		code = cmd_choose_events(verb, events, nr, &choice->words, &found);
+	if (choice->words.nr && !code)
+		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
+	for (i = 0; i < found.nr && !code; i++)
+		choice->wanted[found.events[i]->id & (CHOICE_IDS - 1)] = true;
+	event_choice_free(&found);
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);

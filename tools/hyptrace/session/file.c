@@ -28,19 +28,11 @@ static int resolve(struct hyptrace_file *file, const struct moment *moment, uint
 	return ret == -ENODATA ? 0 : ret;
 }
 
-/* Choose the times of a file, whose CPUs are chosen. Return 0 or a negative errno. */
-static int set_times(struct session *s, struct hyptrace_error *err)
-{
-	struct hyptrace_file_options *options = hyptrace_file_options(s->file);
-
-	return resolve(s->file, &s->from, &options->from, err) ?:
-	       resolve(s->file, &s->to, &options->to, err);
-}
-
 int session_open_file(struct session *s)
 {
 	const struct cpu_list *list = &s->ctx->cpus;
 	const struct hyptrace_file_info *info;
+	struct hyptrace_file_options *options;
 	struct hyptrace_error err;
 
 	s->name = s->path;
@@ -59,12 +51,15 @@ int session_open_file(struct session *s)
 	s->nr_events = info->nr_events;
 	s->calls = info->calls;
 	s->nr_calls = info->nr_calls;
+	options = hyptrace_file_options(s->file);
+	/* the times are those of the CPUs that are chosen */
 	if ((s->ctx->have_cpus && !list->all &&
 	     hyptrace_file_set_cpus(s->file, list->ids, list->nr, &err)) ||
-	    set_times(s, &err))
+	    resolve(s->file, &s->from, &options->from, &err) ||
+	    resolve(s->file, &s->to, &options->to, &err))
 		return session_fail(s, &err);
 	if (s->takes & SESSION_LAST)
-		hyptrace_file_options(s->file)->last = s->count;
+		options->last = s->count;
 	return EXIT_DONE;
 }
 

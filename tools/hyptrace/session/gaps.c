@@ -145,17 +145,16 @@ static void look_at_events(struct gaps *gaps)
 {
 	const struct hyptrace_event **with_gaps;
 	struct hyptrace_event **events;
-	unsigned int nr, i, j, nr_with = 0;
+	unsigned int nr, i, nr_with = 0;
 
 	if (!gaps->nr_events ||
 	    hyptrace_get_events(gaps->ctx->h, gaps->remote, &events, &nr, NULL))
 		return;
 	with_gaps = xcalloc(nr + 1, sizeof(*with_gaps));
 	for (i = 0; i < nr; i++)
-		for (j = 0; j < gaps->nr_events; j++)
-			if (!strcmp(events[i]->name, gaps->events[j]) &&
-			    has_gap(gaps, events[i]))
-				with_gaps[nr_with++] = events[i];
+		if (has_name(gaps->events, gaps->nr_events, events[i]->name) &&
+		    has_gap(gaps, events[i]))
+			with_gaps[nr_with++] = events[i];
 	for (i = 0; i < nr_with; i++)
 		if (with_gaps[i])
 			note_events(gaps, &with_gaps[i], nr_with - i);

@@ -297,19 +297,6 @@ static bool stop(struct loop *l)
 	return true;
 }
 
-static void get_counts(struct session *s)
-{
-	struct hyptrace_stream_counts counts;
-
-	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
-	s->counts.delivered = counts.delivered;
-	s->counts.filtered = counts.filtered;
-	s->counts.discarded = counts.discarded;
-	s->counts.lost = counts.lost;
-	s->counts.lost_more = counts.lost_more;
-	s->counts.filtered += s->refused;
-}
-
 /* Start tracing, and to read the rings. Return an exit code. */
 int session_start(struct session *s)
 {
@@ -328,6 +315,7 @@ int session_run_stream(struct session *s)
 		.take = take, .hear = hear, .heard = heard, .stop = stop,
 		.tick = s->ops->tick, .input = s->ops->input,
 	};
+	struct hyptrace_stream_counts counts;
 	struct hyptrace_error err;
 	int code;
 
@@ -353,6 +341,11 @@ int session_run_stream(struct session *s)
 	if (s->loop.listener)
 		loop_listen(&s->loop);
 	hyptrace_stream_close(s->stream);
-	get_counts(s);
+	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
+	s->counts.delivered = counts.delivered;
+	s->counts.filtered = counts.filtered + s->refused;
+	s->counts.discarded = counts.discarded;
+	s->counts.lost = counts.lost;
+	s->counts.lost_more = counts.lost_more;
 	return code;
 }

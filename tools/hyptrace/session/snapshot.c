@@ -64,14 +64,6 @@ uint64_t session_add_lost(uint64_t lost, uint64_t more)
 	return lost > HYPTRACE_LOST_UNKNOWN - more ? HYPTRACE_LOST_UNKNOWN : lost + more;
 }
 
-/* Count the losses after the last event; records of the snapshot have reported @inner. */
-static uint64_t losses_at_end(const struct edge_losses *edge, uint64_t inner)
-{
-	if (edge->others == HYPTRACE_LOST_UNKNOWN)
-		return HYPTRACE_LOST_UNKNOWN;
-	return edge->others > inner ? edge->others - inner : 0;
-}
-
 static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
 {
 	struct session_ring *ring = &s->rings[s->nr_rings];
@@ -186,12 +178,15 @@ static int take_snapshots(struct session *s, uint64_t *skip)
 static bool end_ring(struct session_ring *ring)
 {
 	struct hyptrace_record *rec = &ring->event.record;
-	uint64_t lost = hyptrace_snapshot_lost(ring->snap);
+	uint64_t lost = hyptrace_snapshot_lost(ring->snap), others = ring->edge.others;
 
 	ring->has_ended = true;
 	ring->inner = session_add_lost(ring->inner, lost);
 	lost = session_add_lost(lost, ring->edge.begin);
-	rec->lost = session_add_lost(lost, losses_at_end(&ring->edge, ring->inner));
+	/* records of the snapshot have reported the inner ones */
+	if (others != HYPTRACE_LOST_UNKNOWN)
+		others -= others > ring->inner ? ring->inner : others;
+	rec->lost = session_add_lost(lost, others);
 	rec->data = NULL;
 	rec->size = 0;
 	/* without events, the time of the losses is not known */

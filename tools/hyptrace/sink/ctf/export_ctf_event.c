@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args.h"
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"
@@ -71,11 +72,9 @@ static const char *const keywords[] = {
 static bool is_identifier(const char *name)
 {
 	const char *at;
-	unsigned int i;
 
-	for (i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
-		if (!strcmp(name, keywords[i]))
-			return false;
+	if (has_name(keywords, sizeof(keywords) / sizeof(keywords[0]), name))
+		return false;
 	for (at = name; *at; at++)
 		if (!isalnum((unsigned char)*at) && *at != '_')
 			return false;

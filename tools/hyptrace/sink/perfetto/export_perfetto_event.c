@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args.h"
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"
@@ -26,14 +27,6 @@ static const char *const optional_fields[] = {
 	"ec", "err", "esr", "far", "forwarded", "gfn", "handle", "invalid", "ipa", "pc", "res_a1",
 	"res_a2", "res_a3", "res_a4",
 };
-
-static bool is_one_of(const char *name, const char *const *names, size_t nr)
-{
-	while (nr--)
-		if (!strcmp(name, names[nr]))
-			return true;
-	return false;
-}
 
 /* A field that can be an argument */
 struct perfetto_field {
@@ -338,12 +331,12 @@ static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *f
 	field->place.is_signed = from->is_signed;
 	field->role = role_of(kind->meaning, from);
 	field->type = from->is_signed ? PERFETTO_INT : PERFETTO_UINT;
-	if (is_arg || is_one_of(from->name, hex_fields, COUNT(hex_fields)) ||
+	if (is_arg || has_name(hex_fields, COUNT(hex_fields), from->name) ||
 	    (kind->meaning->kind != HYPTRACE_KIND_OTHER &&
 	     kind->meaning->kind != HYPTRACE_KIND_MARK && field->role & (BIT(ID) | BIT(CLASS))))
 		field->type = PERFETTO_HEX;
 	field->arg = is_arg ? ++*args : 0;
-	field->is_optional = is_one_of(from->name, optional_fields, COUNT(optional_fields));
+	field->is_optional = has_name(optional_fields, COUNT(optional_fields), from->name);
 }
 
 static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning *meaning)

@@ -29,12 +29,8 @@
 static bool is_noisy(const char *name)
 {
 	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool" };
-	unsigned int i;
 
-	for (i = 0; i < sizeof(noisy) / sizeof(noisy[0]); i++)
-		if (!strcmp(name, noisy[i]))
-			return true;
-	return false;
+	return has_name(noisy, sizeof(noisy) / sizeof(noisy[0]), name);
 }
 
 /* Hold the events enabled that show what surrounds the caught one, which the trigger enables. */
