@@ -152,7 +152,7 @@ test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfetto.c export_perfetto_event.c \
-	export_perfetto_ftrace.c export_perfetto_origin.c \
+	export_perfetto_ftrace.c \
 	export_perfetto_track.c origin.c map.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
 	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)

@@ -12,7 +12,6 @@
 #include "output/die.h"
 #include "output/printer.h"
 #include "output/text.h"
-#include "boot.h"
 #include "select.h"
 
 static const char *const option_names[] = { "size", "mode", "stop", "after", "filter" };
@@ -265,7 +264,6 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 	return code;
 }
 
-/* Print the words for the remote that --remote chooses, or check @words. Return an exit code. */
 int boot_words(struct context *ctx, char *words)
 {
 	struct hyptrace_remote *remote;

@@ -78,6 +78,9 @@ static inline bool choice_is_made(const struct choice *choice)
 	return choice->parsed || choice->wanted;
 }
 
+/* boot.c: print the words that start this trace at boot, or check @words. Return an exit code. */
+int boot_words(struct context *ctx, char *words);
+
 /* Have EL2 count the events that words name, or count them no more. Return an exit code. */
 int counters_switch(struct context *ctx, const struct words *words, bool on);
 

@@ -194,7 +194,6 @@ struct ring_counts {
 	uint64_t	clears;		/* of the ring */
 };
 
-/* ring_counts.c */
 struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu);
 void ring_counts_add(struct ring_counts *sum, const struct ring_counts *counts);
 bool ring_counts_end(struct ring_counts *counts, const struct hyptrace_cpu *cpu, bool last,

@@ -39,7 +39,7 @@ const struct export_format *export_find_format(const char *name)
 	return format;
 }
 
-static bool ends_with(const char *name, const char *ending)
+bool export_ends_with(const char *name, const char *ending)
 {
 	const size_t len = strlen(name), end = strlen(ending);
 
@@ -54,7 +54,7 @@ const struct export_format *export_guess_format(const char *out)
 
 	while ((format = export_next_format(format)))
 		for (ending = format->endings; *ending; ending++)
-			if (ends_with(out, *ending))
+			if (export_ends_with(out, *ending))
 				return format;
 	return NULL;
 }

@@ -117,6 +117,7 @@ struct export_output {
 /* export.c */
 const struct export_format *export_next_format(const struct export_format *last);
 const struct export_format *export_find_format(const char *name);
+bool export_ends_with(const char *name, const char *ending);
 const struct export_format *export_guess_format(const char *out);
 int export_open(struct export *x, const char *name, struct out *out);
 int export_close(struct export *x, const char *name, struct out *out);
@@ -146,5 +147,22 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
 		struct hyptrace_error *err);
 void export_wait(const struct export_part *part);
+
+/* export_many.c */
+/* Several files at once, each to an output of its own in a folder */
+struct export_many {
+	char		**files;
+	unsigned int	nr;
+	const char	*folder;	/* of the outputs; it is made if it does not exist */
+	const char	*ending;	/* of their names */
+	/*
+	 * One file in a process of its own: @out is the name of its output. Returns an exit code,
+	 * after a message that names the file.
+	 */
+	int		(*one)(void *arg, const char *file, const char *out);
+	void		*arg;
+};
+
+int export_many(const struct export_many *many);
 
 #endif /* EXPORT_H */

@@ -14,7 +14,7 @@
 
 #include "output/die.h"
 #include "session/signals.h"
-#include "export_many.h"
+#include "export.h"
 
 /* What hyptrace record puts at the end of names; an output has the ending of its format. */
 #define RECORDED	".dat"
@@ -46,12 +46,12 @@ static size_t common_len(const struct export_many *many)
 /* An output is named after its file, and after those of its folders that are not common to all. */
 static char *name_output(const struct export_many *many, const char *name)
 {
-	const size_t folder = strlen(many->folder), len = strlen(name), end = strlen(RECORDED);
-	const bool is_recorded = len > end && !strcmp(name + len - end, RECORDED);
+	const size_t folder = strlen(many->folder);
+	const size_t len = strlen(name) - (export_ends_with(name, RECORDED) ? strlen(RECORDED) : 0);
 	char *out = xasprintf("%s%s%.*s%s", many->folder,
 			      folder && many->folder[folder - 1] == '/' ? "" : "/",
-			      (int)(is_recorded ? len - end : len), name, many->ending);
-	char *at = out + strlen(out) - strlen(many->ending) - (is_recorded ? len - end : len);
+			      (int)len, name, many->ending);
+	char *at = out + strlen(out) - strlen(many->ending) - len;
 
 	for (; *at; at++)
 		if (*at == '/')

@@ -19,7 +19,6 @@
 #include "session/session.h"
 #include "session/signals.h"
 #include "sink/export.h"
-#include "sink/export_many.h"
 #include "sink/host_events.h"
 #include "sink/origin.h"
 
@@ -70,32 +69,15 @@ static bool is_folder(const char *name)
 	return (len && name[len - 1] == '/') || (!stat(name, &st) && S_ISDIR(st.st_mode));
 }
 
-/* The format for a folder is the first one that writes only folders. */
-static const struct export_format *find_folder_format(void)
+/* For a TAR the first format that writes the host's events, too; else that writes only folders */
+static const struct export_format *find_format(bool is_tar)
 {
 	const struct export_format *format = NULL;
 
-	while ((format = export_next_format(format)) && format->targets != EXPORT_TO_FOLDER)
+	while ((format = export_next_format(format)) &&
+	       (is_tar ? !format->host : format->targets != EXPORT_TO_FOLDER))
 		;
 	return format;
-}
-
-/* The format for a TAR is the first one that writes the host's events, too. */
-static const struct export_format *find_tar_format(void)
-{
-	const struct export_format *format = NULL;
-
-	while ((format = export_next_format(format)) && !format->host)
-		;
-	return format;
-}
-
-static bool is_tar(const char *name)
-{
-	static const char ending[] = ".tar";
-	const size_t len = strlen(name);
-
-	return len > strlen(ending) && !strcmp(name + len - strlen(ending), ending);
 }
 
 /* Each of several files has an output in the folder OUT. */
@@ -116,18 +98,18 @@ static error_t choose_format(struct job *job)
 	const bool folder = is_folder(output->name);
 	const char *path = job->session.path;
 
-	job->need_tar = !job->format && is_tar(output->name);
+	job->need_tar = !job->format && export_ends_with(output->name, ".tar");
 	if (!job->format && (output->tar || job->need_tar))
-		job->format = find_tar_format();
+		job->format = find_format(true);
 	if (!job->format)
-		job->format = folder ? find_folder_format() : export_guess_format(output->name);
+		job->format = folder ? find_format(false) : export_guess_format(output->name);
 	if (!job->format && !strcmp(output->name, "-"))
 		return cmd_usage("name an output with --out or a format with --format");
 	if (!job->format)
 		return cmd_usage("the name \"%s\" stands for no format: use --format",
 				 output->name);
 	if (output->tar && !job->format->host)
-		return cmd_usage("--with is for the format \"%s\"", find_tar_format()->name);
+		return cmd_usage("--with is for the format \"%s\"", find_format(true)->name);
 	if (!path && (output->tar || job->need_tar))
 		return cmd_usage("a TAR has a trace of the host: use \"hyptrace record --host\" first, and name the file");
 

@@ -11,7 +11,6 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/text.h"
-#include "session/boot.h"
 #include "session/select.h"
 #include "session/trigger.h"
 

@@ -195,6 +195,7 @@ enum perfetto_group {
 
 /* export_perfetto_track.c: tracks and their packets */
 void perfetto_put_clocks(const struct export *x);
+void perfetto_put_origin(const struct export *x);
 perfetto_name_t perfetto_name(struct perfetto *p, const char *name);
 uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group);
 uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix);
@@ -225,9 +226,6 @@ void perfetto_ftrace_close(struct perfetto *p);
 void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out);
 /* of the host's events, as a trace of their own */
 extern const struct export_format export_perfetto_host;
-
-/* export_perfetto_origin.c: which machine the events are from */
-void perfetto_put_origin(const struct export *x);
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_kinds(struct perfetto *p);
