@@ -36,17 +36,6 @@ bool counters_have_same_key(const struct hyptrace_event_counter *a,
 	       !strcmp(a->field, b->field);
 }
 
-static struct counter_sum *find_sum(struct counter_sums *sums,
-				    const struct hyptrace_event_counter *counter)
-{
-	unsigned int i;
-
-	for (i = 0; i < sums->nr; i++)
-		if (sums->sums[i].all_cpus && counters_have_same_key(sums->sums[i].of, counter))
-			return &sums->sums[i];
-	return NULL;
-}
-
 static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
 					       const char *name)
 {
@@ -59,10 +48,13 @@ static const struct hyptrace_event *find_event(struct hyptrace_event *const *eve
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus)
 {
-	struct counter_sum *sum = all_cpus ? find_sum(sums, counter) : NULL;
+	struct counter_sum *sum = NULL;
 	const struct hyptrace_event *event;
 	unsigned int i;
 
+	for (i = 0; i < sums->nr && all_cpus && !sum; i++)
+		if (sums->sums[i].all_cpus && counters_have_same_key(sums->sums[i].of, counter))
+			sum = &sums->sums[i];
 	if (!sum) {
 		event = find_event(events, counter->event);
 		if (!event)

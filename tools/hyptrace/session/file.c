@@ -63,29 +63,22 @@ int session_open_file(struct session *s)
 	return EXIT_DONE;
 }
 
-/* If all events lie outside of --from and --to, say where they are. */
-static void note_outside(struct session *s)
-{
-	uint64_t first = 0, last = 0;
-
-	if (hyptrace_file_times(s->file, &first, &last, NULL))
-		return;
-	s->is_outside = true;
-	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s", s->name,
-		 (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
-}
-
 /* Take the counts of the file, after its last event. */
 void session_count_file(struct session *s)
 {
 	const struct hyptrace_file_counts *counts = hyptrace_file_counts(s->file);
+	uint64_t first = 0, last = 0;
 
 	s->counts.delivered = counts->delivered;
 	s->counts.filtered = counts->filtered;
 	s->counts.lost = counts->lost;
 	s->counts.lost_more = counts->lost_more;
-	if ((s->from.kind || s->to.kind) && !counts->delivered && !counts->filtered)
-		note_outside(s);
+	if ((!s->from.kind && !s->to.kind) || counts->delivered || counts->filtered ||
+	    hyptrace_file_times(s->file, &first, &last, NULL))
+		return;
+	s->is_outside = true;
+	cmd_note("\"%s\" has no event at these times, but from %.6f to %.6f s", s->name,
+		 (double)first / NSEC_PER_SEC, (double)last / NSEC_PER_SEC);
 }
 
 static int take(void *arg, const struct hyptrace_file_batch *batch)

@@ -211,26 +211,22 @@ static uint64_t count_not_taken(const struct session *s)
 	return sum.events - counts.delivered - counts.filtered;
 }
 
-/* There are never fewer than at the beginning, unless a clear has set the counters to 0. */
-static void note_clear(struct session *s)
+/* Say why events are missing: the session must not just fall silent. */
+void session_look(struct session *s)
 {
-	const uint64_t not_taken = count_not_taken(s);
+	uint64_t not_taken;
 
+	if (s->quiet && !(s->takes & SESSION_GAPS))
+		return;
+	out_flush(&s->ctx->out);
+	gaps_look(&s->gaps, !s->no_start);
+	not_taken = count_not_taken(s);
+	/* there are never fewer than at the beginning, unless a clear has set the counters to 0 */
 	if ((int64_t)(not_taken - s->not_taken) >= 0)
 		return;
 	/* what was read before the clear is still taken */
 	s->not_taken = not_taken - READ_AHEAD;
 	cmd_note("the rings were cleared: events that were not read yet are missing");
-}
-
-/* Say why events are missing: the session must not just fall silent. */
-void session_look(struct session *s)
-{
-	if (s->quiet && !(s->takes & SESSION_GAPS))
-		return;
-	out_flush(&s->ctx->out);
-	gaps_look(&s->gaps, !s->no_start);
-	note_clear(s);
 }
 
 static int heard(struct loop *l, bool lost)

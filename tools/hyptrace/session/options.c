@@ -72,11 +72,8 @@ static error_t parse_bound(struct session *s, const char *arg)
 /* Parse a moment such as 12.5, +10ms or -1s. */
 static bool parse_moment(const char *text, struct moment *moment)
 {
-	moment->kind = MOMENT_ABSOLUTE;
-	if (*text == '+')
-		moment->kind = MOMENT_AFTER_FIRST;
-	else if (*text == '-')
-		moment->kind = MOMENT_BEFORE_LAST;
+	moment->kind = *text == '+' ? MOMENT_AFTER_FIRST :
+		       *text == '-' ? MOMENT_BEFORE_LAST : MOMENT_ABSOLUTE;
 	return parse_time(text + (moment->kind != MOMENT_ABSOLUTE), &moment->ns);
 }
 

@@ -158,25 +158,13 @@ static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsign
 	return EXIT_REFUSED;
 }
 
-/* Keep only @one in the list. */
-static void keep(struct hyptrace_remote **remotes, unsigned int *nr, struct hyptrace_remote *one)
-{
-	unsigned int i;
-
-	for (i = 0; i < *nr; i++)
-		if (remotes[i] != one)
-			hyptrace_free_remote(remotes[i]);
-	remotes[0] = one;
-	remotes[1] = NULL;
-	*nr = 1;
-}
-
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr)
 {
 	struct hyptrace_remote *one;
 	struct hyptrace_error err;
 	char why[128];
+	unsigned int i;
 	int code;
 
 	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
@@ -199,7 +187,12 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 	}
 
 	if (one) {
-		keep(*remotes, nr, one);
+		for (i = 0; i < *nr; i++)
+			if ((*remotes)[i] != one)
+				hyptrace_free_remote((*remotes)[i]);
+		(*remotes)[0] = one;
+		(*remotes)[1] = NULL;
+		*nr = 1;
 		return EXIT_DONE;
 	}
 	code = fail_choice(why, *remotes, *nr);

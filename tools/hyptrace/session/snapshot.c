@@ -18,9 +18,8 @@
  * snapshot.
  */
 struct edge_losses {
-	uint64_t	begin;	/* events lost before the first one, or HYPTRACE_LOST_UNKNOWN */
-	/* events lost before any other one, and after the last one, or HYPTRACE_LOST_UNKNOWN */
-	uint64_t	others;
+	uint64_t	begin;	/* before the first event, or HYPTRACE_LOST_UNKNOWN */
+	uint64_t	others;	/* before any other event, and after the last one, likewise */
 };
 
 /* The ring of a CPU */
@@ -245,12 +244,10 @@ static void deliver(struct session *s, struct hyptrace_stream_event *event, uint
 
 static void merge(struct session *s, uint64_t skip)
 {
-	struct hyptrace_merge *merge = hyptrace_merge_new(s->nr_rings, 0);
+	struct hyptrace_merge *merge = or_die(hyptrace_merge_new(s->nr_rings, 0));
 	enum hyptrace_merge_step step;
 	unsigned int i;
 
-	if (!merge)
-		die_no_memory();
 	hyptrace_merge_finish(merge);
 	while (!s->ctx->out.error &&
 	       (step = hyptrace_merge_step(merge, &i)) != HYPTRACE_MERGE_WAIT) {

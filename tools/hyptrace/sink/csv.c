@@ -82,24 +82,13 @@ static void add_field(struct csv *csv, const struct hyptrace_event *event,
 		column->size = field->size;
 }
 
-static void make_commas(struct csv *csv)
-{
-	size_t nr = csv->nr;
-	unsigned int i;
-
-	for (i = 0; i < csv->nr; i++)
-		nr += csv->columns[i].has_names;
-	csv->commas = xmalloc(nr + 1);
-	memset(csv->commas, ',', nr);
-	csv->commas[nr] = '\0';
-}
-
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
 		    unsigned int nr)
 {
 	struct csv *csv = xcalloc(1, sizeof(*csv));
 	const struct hyptrace_event *event;
 	unsigned int i, j;
+	size_t nr_commas;
 
 	csv->formats = formats;
 	for (i = 0; i < nr; i++) {
@@ -110,7 +99,11 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 			add_field(csv, event, event->fields[j]);
 	}
 	csv->rows = xcalloc(2 * csv->nr_ids + 1, sizeof(struct row *));
-	make_commas(csv);
+	nr_commas = csv->nr;
+	for (i = 0; i < csv->nr; i++)
+		nr_commas += csv->columns[i].has_names;
+	csv->commas = xcalloc(nr_commas + 1, 1);
+	memset(csv->commas, ',', nr_commas);
 	csv->tail = xstrdup("\n");
 	return csv;
 }

@@ -84,13 +84,10 @@ int export_close(struct export *x, const char *name, struct out *out)
 static char *temporary_name(const char *name)
 {
 	size_t len = strlen(name);
-	char *part;
 
 	while (len > 1 && name[len - 1] == '/')
 		len--;
-	if (asprintf(&part, "%.*s.XXXXXX", (int)len, name) < 0)
-		die_no_memory();
-	return part;
+	return xasprintf("%.*s.XXXXXX", (int)len, name);
 }
 
 static int fail_create(const char *name)
@@ -200,22 +197,18 @@ int export_output_finish(struct export_output *output)
 	return EXIT_DONE;
 }
 
-static void remove_folder(struct export_output *output)
+void export_output_abandon(struct export_output *output)
 {
-	DIR *dir = fdopendir(output->fd);
+	const bool is_made = output->is_folder && output->fd >= 0;
+	DIR *dir = is_made ? fdopendir(output->fd) : NULL;
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
 		unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
-	rmdir(output->part);
-}
-
-void export_output_abandon(struct export_output *output)
-{
-	if (output->is_folder && output->fd >= 0)
-		remove_folder(output);
+	if (is_made)
+		rmdir(output->part);
 	else if (output->part)
 		unlink(output->part);
 	if (!output->is_folder && output->out.fd > STDERR_FILENO)

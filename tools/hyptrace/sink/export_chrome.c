@@ -305,10 +305,9 @@ static void close_slice(struct chrome *chrome, uint64_t ts)
 	chrome->enter.data = NULL;
 }
 
-static void end_slice(struct chrome *chrome, struct chrome_event *event,
+static void end_slice(struct chrome *chrome, struct chrome_event *event __attribute__((unused)),
 		      const struct hyptrace_record *rec)
 {
-	(void)event;
 	close_slice(chrome, rec->ts);
 }
 
@@ -319,9 +318,7 @@ static void open_slice(struct chrome *chrome, struct chrome_event *event,
 	close_slice(chrome, rec->ts);
 	if (rec->size > chrome->room) {
 		chrome->room = rec->size;
-		chrome->copy = realloc(chrome->copy, chrome->room);
-		if (!chrome->copy)
-			die_no_memory();
+		chrome->copy = xreallocarray(chrome->copy, chrome->room, 1);
 	}
 	chrome->entered = event;
 	chrome->enter = *rec;

@@ -53,9 +53,7 @@ static void add_time(struct stacks *stacks, char *stack, uint64_t time)
 	if (!at) {
 		sum = xmalloc(sizeof(*sum));
 		*sum = (struct sum){ .stack = xstrdup(key.stack) };
-		at = tsearch(sum, &stacks->sums, compare);
-		if (!at)
-			die_no_memory();
+		at = or_die(tsearch(sum, &stacks->sums, compare));
 		stacks->nr++;
 	}
 	(*at)->time += time;
@@ -88,20 +86,16 @@ static void join(struct stacks *to, struct stacks *from)
 	tdestroy(from->sums, free_sum);
 }
 
-/* The names are those of a file: a terminal must not obey them. */
-static void put_plain(struct out *out, const char *text)
-{
-	for (; *text; text++)
-		out_putc(out, *text >= ' ' && *text <= '~' ? *text : '?');
-}
-
 static void print_sum(const void *node, VISIT visit, void *out)
 {
 	const struct sum *sum = *(const struct sum *const *)node;
+	const char *text = sum->stack;
 
 	if ((visit != postorder && visit != leaf) || !sum->time)
 		return;
-	put_plain(out, sum->stack);
+	/* the names are those of a file: a terminal must not obey them */
+	for (; *text; text++)
+		out_putc(out, *text >= ' ' && *text <= '~' ? *text : '?');
 	out_printf(out, " %" PRIu64 "\n", sum->time);
 }
 
@@ -150,9 +144,7 @@ static void begin_part(struct export_part *part)
 {
 	struct collapsed *state = xcalloc(1, sizeof(*state));
 
-	state->nest = hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS);
-	if (!state->nest)
-		die_no_memory();
+	state->nest = or_die(hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS));
 	part->state = state;
 }
 

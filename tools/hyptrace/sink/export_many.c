@@ -75,13 +75,6 @@ static int name_outputs(const struct export_many *many, struct one *list)
 	return EXIT_DONE;
 }
 
-static unsigned int count_cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
 static int start(const struct export_many *many, struct one *one)
 {
 	one->pid = fork();
@@ -95,15 +88,6 @@ static int start(const struct export_many *many, struct one *one)
 	_exit(many->one(many->arg, one->file, one->out));
 }
 
-static void stop(const struct export_many *many, const struct one *list)
-{
-	unsigned int i;
-
-	for (i = 0; i < many->nr; i++)
-		if (list[i].pid)
-			kill(list[i].pid, signals_stop);
-}
-
 /* Wait until one of them has ended. Return its exit code. */
 static int wait_for_one(const struct export_many *many, struct one *list)
 {
@@ -112,8 +96,9 @@ static int wait_for_one(const struct export_many *many, struct one *list)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR)
-		if (signals_stop)
-			stop(many, list);
+		for (i = 0; i < many->nr && signals_stop; i++)
+			if (list[i].pid)
+				kill(list[i].pid, signals_stop);
 	for (i = 0; i < many->nr; i++) {
 		if (list[i].pid != pid)
 			continue;
@@ -127,7 +112,8 @@ static int wait_for_one(const struct export_many *many, struct one *list)
 
 static int run(const struct export_many *many, struct one *list)
 {
-	const unsigned int nr_cpus = count_cpus();
+	cpu_set_t set;
+	const unsigned int nr_cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 	unsigned int next = 0, running = 0;
 	int code = EXIT_DONE;
 

@@ -14,8 +14,6 @@
 #include "origin.h"
 #include "row.h"
 
-#define noinline		__attribute__((noinline))
-
 /* Bytes of the line of an event that has room in the buffer as a whole */
 #define JSON_LINE_MAX		(32 << 10)
 /* Bytes before the fields at most: the CPU and the time */

@@ -17,11 +17,6 @@
 #include "lines.h"
 #include "row.h"
 
-/* For functions that few events need: inlined, they would slow down all others. */
-#define noinline		__attribute__((noinline))
-/* For functions that each event needs: a call would save and restore many registers. */
-#define always_inline		__attribute__((always_inline))
-
 #define NSEC_PER_TICK		(100 * NSEC_PER_USEC)
 /* Decimals of a second up to its ticks */
 #define TICK_DIGITS		4
@@ -110,30 +105,19 @@ const struct argp lines_time_argp = {
 	.parser = parse,
 };
 
-static void make_cpus(struct lines *lines)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < LINES_CPUS; cpu++)
-		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, "[%0*u] ", CPU_WIDTH, cpu);
-}
-
-static int invalid(struct hyptrace_error *err)
-{
-	err->errnum = EINVAL;
-	err->subject[0] = '\0';
-	return -EINVAL;
-}
-
 /* Prepare to print events whose times are those of a clock. Return 0 or a negative errno. */
 int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 		struct hyptrace_formats *formats, struct hyptrace_error *err)
 {
+	unsigned int cpu;
+
 	if (lines->time == LINES_TIME_WALL) {
 		if (!lines->has_offset && strcmp(clock, "boot")) {
 			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
 				 clock);
-			return invalid(err);
+			err->errnum = EINVAL;
+			err->subject[0] = '\0';
+			return -EINVAL;
 		}
 		lines->base = -(lines->has_offset ? (uint64_t)lines->offset : clock_offset());
 	}
@@ -144,7 +128,8 @@ int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 	lines->color = ctx->color;
 	lines->formats = formats;
 	lines->tasks = hyptrace_formats_has_tasks(formats) && !lines->is_host;
-	make_cpus(lines);
+	for (cpu = 0; cpu < LINES_CPUS; cpu++)
+		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, "[%0*u] ", CPU_WIDTH, cpu);
 	if (lines->json && !lines->is_host) {
 		lines->model = hyptrace_model_new(formats, err);
 		if (!lines->model)

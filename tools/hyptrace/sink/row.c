@@ -10,10 +10,6 @@
 #include "output/out.h"
 #include "row.h"
 
-#define noinline		__attribute__((noinline))
-/* For what each value needs: a call would save and restore many registers. */
-#define always_inline		__attribute__((always_inline))
-
 /* Bytes of a name at most that is not among the symbols of a field */
 #define ASKED_NAME_MAX		64
 /* Bytes of a field that has no size of its own at most */

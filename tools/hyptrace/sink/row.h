@@ -24,6 +24,11 @@
 
 struct out;
 
+/* For functions that few events need: inlined, they would slow down all others. */
+#define noinline	__attribute__((noinline))
+/* For functions that each event needs: a call would save and restore many registers. */
+#define always_inline	__attribute__((always_inline))
+
 /* Bytes that row_put() writes at most */
 #define ROW_MAX		(16 << 10)
 

@@ -60,9 +60,7 @@ static inline void make_room(struct ctf_stream *stream, size_t size)
 	if (__builtin_expect(stream->size - stream->len >= size, 1))
 		return;
 	stream->size = stream->len + size + PACKET_MAX;
-	stream->packet = realloc(stream->packet, stream->size);
-	if (!stream->packet)
-		die_no_memory();
+	stream->packet = xreallocarray(stream->packet, stream->size, 1);
 }
 
 static void begin_packet(struct ctf_stream *stream, uint64_t ts)

@@ -160,13 +160,6 @@ static bool is_hex(const struct hyptrace_event *event, const struct hyptrace_fie
 	return false;
 }
 
-static char sign_of(const struct hyptrace_event *event, const struct hyptrace_field *field)
-{
-	if (field->is_signed)
-		return 's';
-	return is_hex(event, field) ? 'x' : 'u';
-}
-
 /* Is this value of a symbol one that the field can have? */
 static bool is_in_range(const struct hyptrace_field *field, uint64_t value)
 {
@@ -267,8 +260,8 @@ static void put_field(FILE *f, const struct ctf_event *ctf, unsigned int index)
 	} else {
 		const bool is_enum = field == ctf->id || has_symbols(field);
 
-		fprintf(f, "%s%c%u", is_enum ? "enum : " : "", sign_of(event, field),
-			8 * field->size);
+		fprintf(f, "%s%c%u", is_enum ? "enum : " : "",
+			field->is_signed ? 's' : is_hex(event, field) ? 'x' : 'u', 8 * field->size);
 		if (field == ctf->id)
 			put_calls(f, ctf);
 		else if (is_enum)

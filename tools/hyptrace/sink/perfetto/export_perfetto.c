@@ -30,12 +30,6 @@
 
 #define PFN_SHARED	(UINT64_C(1) << 63)
 
-static void insert(struct map *pages, uint64_t pfn, uint32_t handle, uint64_t flow)
-{
-	if (pages->nr < PAGES_MAX)
-		map_add(pages, pfn, handle)->value = flow;
-}
-
 static void add_flow(struct perfetto_event *event, uint64_t flow)
 {
 	unsigned int i;
@@ -74,7 +68,8 @@ static void add_flows(struct perfetto *p, const struct hyptrace_meaning *meaning
 		struct map_entry *page;
 
 		if (is_begin) {
-			insert(&p->pages, pfn, handle, p->last_flow);
+			if (p->pages.nr < PAGES_MAX)
+				map_add(&p->pages, pfn, handle)->value = p->last_flow;
 			continue;
 		}
 		page = map_find(&p->pages, pfn, handle);

@@ -305,22 +305,12 @@ static uint8_t *put_generic(uint8_t *to, const struct hyptrace_event *event,
 	return to;
 }
 
-static uint8_t *put_message(uint8_t *to, const struct host_kind *kind,
-			    const struct hyptrace_record *rec)
-{
-	unsigned int i;
-
-	for (i = 0; i < PERFETTO_FTRACE_FIELDS; i++)
-		if (kind->fields[i])
-			to = put_value(to, i + 1, kind->fields[i], rec);
-	return to;
-}
-
 static void put_event(struct host_part *host, const struct hyptrace_record *rec, struct out *out)
 {
 	const struct host_kind *kind = &host->trace->kinds[row_record_id(rec)];
 	uint8_t *start, *message, *to;
 	uint64_t pid = 0;
+	unsigned int i;
 
 	if (!kind->event)
 		return;
@@ -330,8 +320,10 @@ static void put_event(struct host_part *host, const struct hyptrace_record *rec,
 	/* also that of the idle task, which is 0: Perfetto refuses events without it */
 	to = protobuf_uint(to, EVENT_PID, (uint32_t)pid);
 	message = protobuf_open(to, kind->message ? kind->message->number : EVENT_GENERIC);
-	to = kind->message ? put_message(message, kind, rec) :
-			     put_generic(message, kind->event, rec);
+	to = kind->message ? message : put_generic(message, kind->event, rec);
+	for (i = 0; i < PERFETTO_FTRACE_FIELDS && kind->message; i++)
+		if (kind->fields[i])
+			to = put_value(to, i + 1, kind->fields[i], rec);
 	end_event(&host->bundle, start, message, to);
 }
 

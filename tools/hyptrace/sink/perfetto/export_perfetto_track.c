@@ -241,9 +241,7 @@ static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto
 
 	if (name >= track->nr_known) {
 		/* the names' numbers begin with 1 */
-		track->known = realloc(track->known, p->names.size + 1);
-		if (!track->known)
-			die_no_memory();
+		track->known = xreallocarray(track->known, p->names.size + 1, 1);
 		memset(track->known + track->nr_known, 0, p->names.size + 1 - track->nr_known);
 		track->nr_known = p->names.size + 1;
 	}
@@ -400,11 +398,6 @@ static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_
 	return vcpu;
 }
 
-static bool is_vcpu(const struct perfetto_vcpu *vcpu, uint32_t handle, uint32_t index)
-{
-	return !vcpu->is_known || (vcpu->handle == handle && vcpu->index == index);
-}
-
 /* Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. */
 static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
 				      uint32_t handle, uint32_t index)
@@ -412,7 +405,8 @@ static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_
 	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
 	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
 
-	while ((vcpu = *at) && is_known && !is_vcpu(vcpu, handle, index))
+	while ((vcpu = *at) && is_known && vcpu->is_known &&
+	       (vcpu->handle != handle || vcpu->index != index))
 		at = &vcpu->next;
 	if (vcpu) {
 		*at = vcpu->next;
