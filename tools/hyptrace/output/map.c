@@ -66,6 +66,15 @@ void map_remove(struct map *map, struct map_entry *entry)
 	map->nr--;
 }
 
+void map_free_values(struct map *map)
+{
+	struct map_entry *entry = NULL;
+
+	while ((entry = map_next(map, entry)))
+		free(entry->ptr);
+	map_free(map);
+}
+
 void map_free(struct map *map)
 {
 	free(map->slots);

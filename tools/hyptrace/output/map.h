@@ -52,6 +52,7 @@ static inline struct map_entry *map_find(const struct map *map, uint64_t key, ui
 struct map_entry *map_add(struct map *map, uint64_t key, uint64_t minor);
 void map_remove(struct map *map, struct map_entry *entry);
 void map_free(struct map *map);
+void map_free_values(struct map *map);
 
 /*
  * All entries, one after the other: the first one after NULL, NULL after the last one. The caller

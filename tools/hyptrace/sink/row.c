@@ -54,13 +54,10 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 
 void row_free(struct row *row)
 {
-	struct map_entry *name = NULL;
 	unsigned int i;
 
 	for (i = 0; row->steps && i <= row->nr; i++) {
-		while ((name = map_next(&row->steps[i].names, name)))
-			free(name->ptr);
-		map_free(&row->steps[i].names);
+		map_free_values(&row->steps[i].names);
 		free(row->steps[i].before);
 	}
 	free(row->steps);

@@ -225,25 +225,14 @@ static void make_info(struct job *job)
 	};
 }
 
-/* The formats know their own events, and no copies of them. */
-static void list_events(struct export *x, const struct session *s)
-{
-	struct hyptrace_event **events = xcalloc(s->nr_events + 1, sizeof(*events));
-	unsigned int i;
-
-	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i]->id < x->model->nr && x->model->by_id[s->events[i]->id]->event)
-			events[x->nr_events++] =
-				(struct hyptrace_event *)x->model->by_id[s->events[i]->id]->event;
-	x->events = events;
-}
-
 /* What all formats need to know. Return an exit code. */
 static int prepare(struct job *job)
 {
 	struct session *s = &job->session;
 	struct hyptrace_error err;
+	struct hyptrace_event **events;
 	struct export *x = &job->x;
+	unsigned int i;
 
 	if (!s->file)
 		make_info(job);
@@ -258,7 +247,13 @@ static int prepare(struct job *job)
 	x->model = hyptrace_model_new(s->formats, &err);
 	if (!x->model)
 		return session_fail(s, &err);
-	list_events(x, s);
+	/* the formats know their own events, and no copies of them */
+	events = xcalloc(s->nr_events + 1, sizeof(*events));
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i]->id < x->model->nr && x->model->by_id[s->events[i]->id]->event)
+			events[x->nr_events++] =
+				(struct hyptrace_event *)x->model->by_id[s->events[i]->id]->event;
+	x->events = events;
 	if (job->output.tar && (!x->info->clock || strcmp(x->info->clock, "boot")))
 		cmd_note("the clock of \"%s\" is not \"boot\": its times are not those of \"%s\"",
 			 s->path, job->output.tar);
@@ -266,10 +261,9 @@ static int prepare(struct job *job)
 }
 
 /* Only events of the host were chosen. */
-static bool accept_none(const struct hyptrace_stream_event *event, void *arg)
+static bool accept_none(const struct hyptrace_stream_event *event __attribute__((unused)),
+			void *arg __attribute__((unused)))
 {
-	(void)event;
-	(void)arg;
 	return false;
 }
 
@@ -374,22 +368,14 @@ static bool replaces(const struct job *job, const char *input)
 	       !stat(job->output.name, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
-static void note_host(const struct job *job)
-{
-	struct session host = {
-		.ctx = job->session.ctx, .quiet = job->session.quiet, .file = job->host.file,
-		.choice = job->host.choice, .name = job->session.path,
-		.is_one_of_many = job->session.is_one_of_many,
-	};
-
-	session_count_file(&host);
-	session_note_counts(&host, "event", host.counts.delivered, "of the host exported");
-}
-
 /* Export the host's events to a file without a name, which becomes a part of the TAR. */
 static int export_host(struct job *job)
 {
 	struct host_events *h = &job->host;
+	struct session host = {
+		.ctx = job->session.ctx, .quiet = job->session.quiet, .file = h->file,
+		.name = job->session.path, .is_one_of_many = job->session.is_one_of_many,
+	};
 	const struct hyptrace_file_info *info;
 	struct out *out;
 	struct export x;
@@ -420,9 +406,12 @@ static int export_host(struct job *job)
 		code = cmd_fail("cannot write a temporary file: %s",
 				strerror(out->error ? out->error : errno));
 	free(out);
-	if (!code)
-		note_host(job);
-	return code;
+	if (code)
+		return code;
+	host.choice = h->choice;
+	session_count_file(&host);
+	session_note_counts(&host, "event", host.counts.delivered, "of the host exported");
+	return EXIT_DONE;
 }
 
 /* Find out what becomes of the host's events. */

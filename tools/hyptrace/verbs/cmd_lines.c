@@ -238,18 +238,6 @@ static int begin_host(struct printing *p)
 	return code;
 }
 
-static int begin_report(struct printing *p)
-{
-	struct session *s = &p->session;
-	int code = host_events_open(&p->host, s->file, s->path);
-
-	if (!p->no_pager && !code)
-		pager_begin(&s->ctx->out);
-	if (!code)
-		code = begin(p);
-	return !code && p->host.file ? begin_host(p) : code;
-}
-
 static int cmd_report(struct context *ctx, int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -273,7 +261,12 @@ static int cmd_report(struct context *ctx, int argc, char **argv)
 	parse_arguments(&p, &argp, argc, argv);
 	if (!s->path)
 		s->path = FILE_DEFAULT;
-	code = session_open(s) ?: begin_report(&p);
+	code = session_open(s) ?: host_events_open(&p.host, s->file, s->path);
+	if (!p.no_pager && !code)
+		pager_begin(&ctx->out);
+	code = code ?: begin(&p);
+	if (!code && p.host.file)
+		code = begin_host(&p);
 	if (!code) {
 		code = print_file(&p);
 		pager_end(&ctx->out);

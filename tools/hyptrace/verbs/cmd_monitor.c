@@ -147,28 +147,27 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-/* The trigger notify: there is no single event. */
-static void print_notified(struct monitor *mon, const struct hyptrace_remote *remote)
+static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
 {
 	const char *name = hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NOTIFY);
 	struct printer *p = mon->ctx->p;
+	char *text;
 
+	if (remote->nr_fired) {
+		text = firing_text(remote, 0);
+		begin_line(mon, "trigger", remote->name, "%s", text);
+		free(text);
+		firing_print_keys(p, remote, 0);
+		printer_end(p);
+		return;
+	}
+	/* the trigger notify: there is no single event */
 	begin_line(mon, "trigger", remote->name,
 		   "%s, fired %" PRIu64 " time%s since the rings were loaded", name,
 		   remote->notified, remote->notified == 1 ? "" : "s");
 	printer_str(p, "trigger", name);
 	printer_u64(p, "notified", remote->notified);
 	printer_end(p);
-}
-
-static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
-{
-	char *text = firing_text(remote, 0);
-
-	begin_line(mon, "trigger", remote->name, "%s", text);
-	free(text);
-	firing_print_keys(mon->ctx->p, remote, 0);
-	printer_end(mon->ctx->p);
 }
 
 static void print_reader(struct monitor *mon, const struct hyptrace_reader_notification *reader)
@@ -281,12 +280,9 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		print_loss(mon, notification->loss);
 		break;
 	case HYPTRACE_NOTIFICATION_TRIGGER:
-		if (notification->remote->nr_fired)
-			print_trigger(mon, notification->remote);
-		else if (notification->remote->notified)
-			print_notified(mon, notification->remote);
-		else
+		if (!notification->remote->nr_fired && !notification->remote->notified)
 			return 0;
+		print_trigger(mon, notification->remote);
 		break;
 	}
 	return seen(mon);
@@ -341,30 +337,26 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 	return ret;
 }
 
-static void print_firing(struct monitor *mon, const struct hyptrace_remote *remote,
-			 unsigned int which)
-{
-	char *text = firing_text(remote, which);
-	struct printer *p = mon->ctx->p;
-
-	printer_line(p, STYLE_PLAIN, "%s", text);
-	printer_str(p, "remote", mon->name);
-	firing_print_keys(p, remote, which);
-	printer_end(p);
-	out_flush(&mon->ctx->out);
-	free(text);
-}
-
 /* Print what has fired since the last call. Return whether there is more to wait for. */
 static bool print_fired(struct monitor *mon, const struct hyptrace_remote *remote)
 {
+	struct printer *p = mon->ctx->p;
+	char *text;
+
 	/* The triggers were armed again, or the recording has ended: print the stop again. */
 	if (remote->nr_fired < mon->nr_fired)
 		mon->nr_fired = 0;
 	else if (mon->goes_on && remote->has_ended)
 		mon->nr_fired--;
-	for (; mon->nr_fired < remote->nr_fired; mon->nr_fired++)
-		print_firing(mon, remote, mon->nr_fired);
+	for (; mon->nr_fired < remote->nr_fired; mon->nr_fired++) {
+		text = firing_text(remote, mon->nr_fired);
+		printer_line(p, STYLE_PLAIN, "%s", text);
+		free(text);
+		printer_str(p, "remote", mon->name);
+		firing_print_keys(p, remote, mon->nr_fired);
+		printer_end(p);
+		out_flush(&mon->ctx->out);
+	}
 	mon->goes_on = mon->nr_fired && firing_goes_on(remote, mon->nr_fired - 1);
 	return remote->is_armed || mon->goes_on;
 }

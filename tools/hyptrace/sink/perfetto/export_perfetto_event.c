@@ -389,13 +389,10 @@ struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_re
 
 void perfetto_free_kinds(struct perfetto *p)
 {
-	struct map_entry *entry = NULL;
 	unsigned int i;
 
 	for (i = 0; i < p->nr_kinds; i++) {
-		while ((entry = map_next(&p->kinds[i].plans, entry)))
-			free(entry->ptr);
-		map_free(&p->kinds[i].plans);
+		map_free_values(&p->kinds[i].plans);
 		free(p->kinds[i].plain);
 		free(p->kinds[i].fields);
 	}

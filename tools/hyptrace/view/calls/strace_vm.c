@@ -216,15 +216,6 @@ void strace_vms_end(const struct strace_vms *vms, const char *of)
 	}
 }
 
-static void free_all(struct map *map)
-{
-	struct map_entry *entry = NULL;
-
-	while ((entry = map_next(map, entry)))
-		free(entry->ptr);
-	map_free(map);
-}
-
 void strace_vms_free(struct strace_vms *vms)
 {
 	unsigned int i;
@@ -232,7 +223,7 @@ void strace_vms_free(struct strace_vms *vms)
 	for (i = 0; i < vms->nr; i++)
 		if (vms->targets[i].pidfd >= 0)
 			close(vms->targets[i].pidfd);
-	free_all(&vms->threads);
-	free_all(&vms->cpus);
+	map_free_values(&vms->threads);
+	map_free_values(&vms->cpus);
 	free(vms->targets);
 }

@@ -38,14 +38,6 @@ struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after)
 	return finder;
 }
 
-static void free_events(struct catch_events *events)
-{
-	while (events->nr)
-		free((void *)events->events[--events->nr].record.data);
-	free(events->events);
-	events->events = NULL;
-}
-
 void caught_free(struct caught *caught)
 {
 	unsigned int i;
@@ -53,8 +45,11 @@ void caught_free(struct caught *caught)
 	if (!caught)
 		return;
 	free((void *)caught->event.record.data);
-	for (i = 0; i < NR_AROUND; i++)
-		free_events(&caught->around[i]);
+	for (i = 0; i < NR_AROUND; i++) {
+		while (caught->around[i].nr)
+			free((void *)caught->around[i].events[--caught->around[i].nr].record.data);
+		free(caught->around[i].events);
+	}
 	free(caught);
 }
 

@@ -318,15 +318,6 @@ static int check(const struct hyptrace_remote *remote)
 	return EXIT_DONE;
 }
 
-static void note_counts(const struct catcher *c)
-{
-	if (out_has_failed(&c->session.ctx->out) || (c->session.quiet && !c->nr_missed))
-		return;
-	cmd_note("%" PRIu64 " event%s caught, %" PRIu64 " missed%s", c->nr_caught,
-		 c->nr_caught == 1 ? "" : "s", c->nr_missed,
-		 c->nr_missed ? " (use larger rings: \"hyptrace set --size\")" : "");
-}
-
 int catch_live(struct catcher *c)
 {
 	static const struct loop_ops ops = {
@@ -374,7 +365,9 @@ int catch_live(struct catcher *c)
 		hyptrace_file_abandon(c->w);
 	}
 	end = catch_end_counting(c);
-	if (!code && !end)
-		note_counts(c);
+	if (!code && !end && !out_has_failed(&s->ctx->out) && (!s->quiet || c->nr_missed))
+		cmd_note("%" PRIu64 " event%s caught, %" PRIu64 " missed%s", c->nr_caught,
+			 c->nr_caught == 1 ? "" : "s", c->nr_missed,
+			 c->nr_missed ? " (use larger rings: \"hyptrace set --size\")" : "");
 	return code ? code : end;
 }

@@ -321,12 +321,6 @@ static ssize_t read_partial(struct record_host *host, int fd)
 	return n == (ssize_t)host->subbuf_size ? n : 0;
 }
 
-/* May the CPU be read once more? Once tracing is off, until nothing is left. */
-static bool may_read(struct record_host *host)
-{
-	return host->is_stopped || (host->batches++ < BATCHES && !signals_stop);
-}
-
 static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial,
 		     struct hyptrace_error *err)
 {
@@ -337,7 +331,8 @@ static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial
 	size_t room;
 	int ret;
 
-	while (!is_last && may_read(host)) {
+	/* once tracing is off, until nothing is left */
+	while (!is_last && (host->is_stopped || (host->batches++ < BATCHES && !signals_stop))) {
 		/* what was read must fit */
 		room = room_for(r);
 		err->errnum = EOVERFLOW;

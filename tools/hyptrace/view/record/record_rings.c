@@ -136,22 +136,12 @@ void record_close_rings(struct record *r)
 	}
 }
 
-/* The counts of a file end, as if all of it could be written. */
-static void end_counts(struct record *r, struct record_ring *ring, const struct hyptrace_cpu *cpu,
-		       bool last)
-{
-	struct ring_counts file = ring->base;
-
-	ring->was_cleared |= !ring_counts_end(&file, cpu, last, r->file.w);
-	ring_counts_add(&ring->sum, &file);
-	ring->base = ring->now;
-}
-
 bool record_count(struct record *r, enum record_count how)
 {
 	const struct session *s = &r->session;
 	struct record_ring *ring;
 	struct hyptrace_cpu **cpus;
+	struct ring_counts file;
 	unsigned int nr, i;
 
 	if (hyptrace_get_cpus(s->ctx->h, s->name, &cpus, &nr, NULL))
@@ -165,10 +155,15 @@ bool record_count(struct record *r, enum record_count how)
 			     100 * cpus[i]->used_subbufs / cpus[i]->nr_subbufs : 0;
 		ring->nr_subbufs = cpus[i]->nr_subbufs;
 		ring->now = ring_counts_of(cpus[i]);
-		if (how == RECORD_COUNT_BEGIN)
+		file = ring->base;
+		if (how != RECORD_COUNT_LOOK)
 			ring->base = ring->now;
-		else if (how != RECORD_COUNT_LOOK)
-			end_counts(r, ring, cpus[i], how == RECORD_COUNT_LAST);
+		if (how == RECORD_COUNT_LOOK || how == RECORD_COUNT_BEGIN)
+			continue;
+		/* as if all of the file could be written */
+		ring->was_cleared |= !ring_counts_end(&file, cpus[i], how == RECORD_COUNT_LAST,
+						      r->file.w);
+		ring_counts_add(&ring->sum, &file);
 	}
 	hyptrace_free_cpus(cpus);
 	return true;

@@ -131,17 +131,12 @@ static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_
 	return stat_add_cpu(stat, now->cpu);
 }
 
-static uint64_t into_guest(const struct hyptrace_model *model)
-{
-	const struct hyptrace_meaning *exit = hyptrace_model_of_kind(model, HYPTRACE_KIND_EXIT);
-
-	return exit ? exit->into_guest : UINT64_MAX;
-}
-
 /* Add what a counter has counted since the begin of the interval to the time of a place. */
 static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		     const struct hyptrace_event_counter *last)
 {
+	const struct hyptrace_meaning *exit = hyptrace_model_of_kind(cpu->model,
+								     HYPTRACE_KIND_EXIT);
 	const uint64_t was = last ? last->total : 0;
 	/* A visit of EL2 is time outside until it ends: then the sum may become smaller. */
 	const uint64_t ns = now->total > was ? now->total - was : 0;
@@ -149,7 +144,7 @@ static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *
 
 	/* hyp_exit: the firmware belongs to the host that calls it */
 	if (now->now)
-		place = now->value == into_guest(cpu->model) ? STAT_GUEST : STAT_HOST;
+		place = exit && now->value == exit->into_guest ? STAT_GUEST : STAT_HOST;
 	cpu->times.ns[place] += ns;
 	/* of a visit, hyp_exit is counted as a time only */
 	if (!now->now)
@@ -208,17 +203,6 @@ static void trim_times(struct stat_times *times, uint64_t wall)
 
 		ns[places[i]] -= cut;
 		excess -= cut;
-	}
-}
-
-static void clear_cpus(struct stat *stat)
-{
-	unsigned int i;
-
-	for (i = 0; i < stat->nr_cpus; i++) {
-		stat_rows_free(&stat->cpus[i]->rows);
-		stat->cpus[i]->times = (struct stat_times){};
-		stat->cpus[i]->counted = 0;
 	}
 }
 
@@ -286,7 +270,11 @@ static int take_interval(struct counting *c)
 	code = read_and_look(c, &counters, &nr);
 	if (code)
 		return code;
-	clear_cpus(stat);
+	for (i = 0; i < stat->nr_cpus; i++) {
+		stat_rows_free(&stat->cpus[i]->rows);
+		stat->cpus[i]->times = (struct stat_times){};
+		stat->cpus[i]->counted = 0;
+	}
 	for (i = 0; i < nr; i++) {
 		struct stat_cpu *cpu;
 

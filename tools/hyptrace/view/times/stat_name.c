@@ -25,14 +25,6 @@ const struct stat_rows_info stat_by[NR_STAT_BY] = {
 	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
 };
 
-static bool find_by(const char *name, enum stat_by *by)
-{
-	for (*by = 0; *by < NR_STAT_BY; ++*by)
-		if (!strcmp(name, stat_by[*by].name))
-			return true;
-	return false;
-}
-
 /* Append a text and the name of a value of an event; without a name, the value after @other. */
 static void add_value(const struct hyptrace_meaning *meaning, enum hyptrace_role role,
 		      uint64_t value, const char *before, const char *other, char *name)
@@ -122,7 +114,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_BY:
-		if (!find_by(arg, &stat->by))
+		for (stat->by = 0; stat->by < NR_STAT_BY; stat->by++)
+			if (!strcmp(arg, stat_by[stat->by].name))
+				break;
+		if (stat->by == NR_STAT_BY)
 			return cmd_usage("cannot print rows by \"%s\": use one of " STAT_BY_NAMES,
 					 arg);
 		return 0;

@@ -265,15 +265,6 @@ static void note_counts(const struct stat *stat)
 		 lost, more ? " or more" : "");
 }
 
-static void print_head(struct printer *p, const struct stat *stat)
-{
-	printer_str(p, "by", stat_by[stat->by].name);
-	printer_uint(p, "begin", stat->begin);
-	printer_uint(p, "wall", stat->end - stat->begin);
-	printer_uint_if(p, "event_psec", stat->event_psec, stat->event_psec);
-	printer_uint_if(p, "event_psec_spread", stat->event_psec, stat->event_spread);
-}
-
 bool stat_print(struct stat *stat)
 {
 	struct out *out = &stat->session.ctx->out;
@@ -282,8 +273,13 @@ bool stat_print(struct stat *stat)
 
 	list_init(&list, stat);
 	printer_object(p, NULL);
-	if (printer_is_json(p))
-		print_head(p, stat);
+	if (printer_is_json(p)) {
+		printer_str(p, "by", stat_by[stat->by].name);
+		printer_uint(p, "begin", stat->begin);
+		printer_uint(p, "wall", stat->end - stat->begin);
+		printer_uint_if(p, "event_psec", stat->event_psec, stat->event_psec);
+		printer_uint_if(p, "event_psec_spread", stat->event_psec, stat->event_spread);
+	}
 	if (stat->interval && printer_is_text(p))
 		out_printf(out, "from %.6f to %.6f s:\n", (double)stat->begin / NSEC_PER_SEC,
 			   (double)stat->end / NSEC_PER_SEC);

@@ -31,18 +31,10 @@ struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from
 	return row->buckets;
 }
 
-static void merge_buckets(struct stat_row *to, const struct stat_buckets *from)
-{
-	struct stat_buckets *sum = stat_row_buckets(to, from->from, from->nr);
-	unsigned int i;
-
-	for (i = 0; i < from->nr && i < sum->nr; i++)
-		sum->count[i] += from->count[i];
-}
-
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 {
-	unsigned int i;
+	struct stat_buckets *buckets;
+	unsigned int i, j;
 
 	for (i = 0; i < from->nr; i++) {
 		const struct stat_row *row = from->rows[i];
@@ -52,8 +44,11 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 		sum->guest += row->guest;
 		sum->run += row->run;
 		loglin_merge(&sum->times, &row->times);
-		if (row->buckets)
-			merge_buckets(sum, row->buckets);
+		if (!row->buckets)
+			continue;
+		buckets = stat_row_buckets(sum, row->buckets->from, row->buckets->nr);
+		for (j = 0; j < row->buckets->nr && j < buckets->nr; j++)
+			buckets->count[j] += row->buckets->count[j];
 	}
 }
 

@@ -63,19 +63,6 @@ static void name_rows(struct top_model *model, const struct stat *stat, unsigned
 	}
 }
 
-static void take_cpu(struct top_model *model, const struct stat *stat, unsigned int i)
-{
-	const struct stat_cpu *cpu = stat->cpus[i];
-	struct top_view *view = &model->view;
-
-	view->cpus[i].id = cpu->id;
-	stat_times_sum(&cpu->times, stat->begin, stat->end, view->cpus[i].ns);
-	view->events += cpu->events;
-	view->lost += cpu->lost;
-	view->lost_more |= cpu->lost_more;
-	stat_rows_merge(&model->now, &cpu->rows);
-}
-
 void top_model_take(struct top_model *model, const struct stat *stat)
 {
 	const bool has_time = stat_by[stat->by].has_time;
@@ -93,8 +80,16 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	view->cpus = xreallocarray(view->cpus, stat->nr_cpus + 1, sizeof(*view->cpus));
 	view->nr_cpus = stat->nr_cpus;
 	stat_rows_free(&model->now);
-	for (i = 0; i < stat->nr_cpus; i++)
-		take_cpu(model, stat, i);
+	for (i = 0; i < stat->nr_cpus; i++) {
+		const struct stat_cpu *cpu = stat->cpus[i];
+
+		view->cpus[i].id = cpu->id;
+		stat_times_sum(&cpu->times, stat->begin, stat->end, view->cpus[i].ns);
+		view->events += cpu->events;
+		view->lost += cpu->lost;
+		view->lost_more |= cpu->lost_more;
+		stat_rows_merge(&model->now, &cpu->rows);
+	}
 	stat_rows_merge(&model->sums, &model->now);
 	name_rows(model, stat, nr);
 	for (i = 0; i < model->now.nr; i++) {

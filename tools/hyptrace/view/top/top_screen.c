@@ -105,11 +105,6 @@ void top_spark(const struct top_row *row, unsigned int known, unsigned int width
 	}
 }
 
-static bool is_full(const struct top_screen *screen)
-{
-	return screen->height != TOP_UNLIMITED && screen->nr >= screen->height;
-}
-
 /* Cut a text of UTF-8 to the width of the screen. */
 static void cut(const struct top_screen *screen, char *text)
 {
@@ -130,7 +125,7 @@ void add_line(struct top_screen *screen, enum top_style style, const char *fmt, 
 	char *text;
 	va_list ap;
 
-	if (is_full(screen))
+	if (screen->height != TOP_UNLIMITED && screen->nr >= screen->height)
 		return;
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
