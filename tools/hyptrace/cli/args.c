@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Parse numbers, sizes, CPU lists and event names of the command line.
- */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -176,10 +173,7 @@ void cpu_list_free(struct cpu_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/*
- * Find the events that words (names, globs or "all") name. The choice is for event_choice_free();
- * its names point into @events and @words.
- */
+/* @words: names, globs or "all". The names of the choice point into @events and @words. */
 void select_events(struct hyptrace_event *const *events, unsigned int nr_events,
 		   const char *const *words, unsigned int nr_words, struct event_choice *choice)
 {

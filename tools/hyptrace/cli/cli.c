@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command line: the options of all verbs, and the parser of a verb's own.
- */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,9 +146,7 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/*
- * Drop argp's remark that short options take the arguments of long ones. Return the text, or NULL.
- */
+/* Drop argp's remark that short options take the arguments of long ones. */
 char *cmd_drop_remark(int key, const char *text, void *input)
 {
 	(void)input;

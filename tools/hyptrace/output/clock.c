@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The clock of a remote and the wall clock.
- */
 #include <stdio.h>
 
 #include "clock.h"
@@ -14,10 +11,7 @@ uint64_t clock_now(clockid_t id)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/*
- * Compare CLOCK_REALTIME to CLOCK_BOOTTIME. Return the difference in ns; CLOCK_BOOTTIME plus this
- * is CLOCK_REALTIME.
- */
+/* CLOCK_REALTIME minus CLOCK_BOOTTIME, ns */
 uint64_t clock_offset(void)
 {
 	uint64_t before = clock_now(CLOCK_BOOTTIME);

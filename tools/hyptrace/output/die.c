@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory, or exit.
- */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -54,10 +54,7 @@ void map_remove(struct map *map, struct map_entry *entry);
 void map_free(struct map *map);
 void map_free_values(struct map *map);
 
-/*
- * All entries, one after the other: the first one after NULL, NULL after the last one. The caller
- * must not add or remove entries meanwhile.
- */
+/* The first entry after NULL, NULL after the last one; none may be added or removed meanwhile */
 struct map_entry *map_next(const struct map *map, struct map_entry *entry);
 
 #endif /* MAP_H */

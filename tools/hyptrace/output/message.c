@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Notes and errors on stderr.
- */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

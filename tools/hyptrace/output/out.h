@@ -48,10 +48,7 @@ static inline void out_putc(struct out *out, char c)
 	out->buf[out->len++] = c;
 }
 
-/*
- * Get room in the buffer for the next bytes. Return the room; the caller fills it and calls
- * out_put_to().
- */
+/* Room in the buffer for the next bytes: fill it, then call out_put_to(). */
 static inline char *out_room(struct out *out, size_t size)
 {
 	if (out->len > out->size - size)

@@ -50,10 +50,7 @@ static __attribute__((noreturn)) void become(const char *name, int fd)
 	_exit(NOT_FOUND);
 }
 
-/*
- * Start a pager, if the standard output is a terminal. Without a pager the output goes to the
- * terminal.
- */
+/* If the standard output is a terminal */
 bool pager_begin(struct out *out)
 {
 	/* SIGCHLD also comes when the pager is stopped, unless that is disabled */

@@ -106,10 +106,7 @@ int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, un
 	return choice->nr_unknown ? fail_several(verb, choice) : EXIT_DONE;
 }
 
-/*
- * If no event is enabled, choose those of @only, or what is most useful, and note that @what
- * ("stream") enables them until it ends.
- */
+/* If no event is enabled, choose @only, or what is most useful. @what enables them: "stream" */
 void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
 			unsigned int nr, const struct words *only, bool quiet,
 			struct event_choice *choice)
@@ -209,9 +206,7 @@ struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *c
 	return chosen;
 }
 
-/*
- * Find the chosen ones of all events. One of them must have the fields of -F. Return an exit code.
- */
+/* One of the chosen events must have the fields of -F. Return an exit code. */
 int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,
 		unsigned int nr, const struct hyptrace_formats *formats)
 {

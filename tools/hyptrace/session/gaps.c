@@ -162,10 +162,7 @@ static void look_at_events(struct gaps *gaps)
 	hyptrace_free_events(events);
 }
 
-/*
- * Look at the events and, if @all, at the remote, and say what is new. If a request fails, the
- * verb's next one fails, too, and says why.
- */
+/* Say what is new; @all: also of the remote. If a request fails, the verb's next one says why. */
 void gaps_look(struct gaps *gaps, bool all)
 {
 	unsigned int i;

@@ -110,10 +110,7 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 	s->refused_before = count_refused(s);
 }
 
-/*
- * Hold these events enabled while the session runs; none: all that are enabled by others. Return an
- * exit code.
- */
+/* Hold these events enabled; without any, those that others enable. Return an exit code. */
 int session_hold(struct session *s, const struct event_choice *choice)
 {
 	struct hyptrace_error err;
@@ -151,10 +148,7 @@ static int check_filter(const struct session *s, const struct event_choice *choi
 	return code;
 }
 
-/*
- * Hold the events enabled that @words name or, if there are none and no event is enabled, those of
- * -e or the default ones. Return an exit code.
- */
+/* Without words, if no event is enabled, hold those of -e or the default ones. */
 int session_hold_chosen(struct session *s, const struct words *words)
 {
 	const char *verb = s->ctx->verb->name;

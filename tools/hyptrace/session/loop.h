@@ -25,10 +25,7 @@ struct loop;
 struct loop_ops {
 	/* take what there is, but not for ever */
 	int (*take)(struct loop *l);
-	/*
-	 * called at each turn, with CLOCK_MONOTONIC; returns the time of the next call at the
-	 * latest
-	 */
+	/* called at each turn, with CLOCK_MONOTONIC; returns when the next call is due */
 	uint64_t (*tick)(struct loop *l, uint64_t now);
 	/* a notification; not 0 ends the loop */
 	hyptrace_notification_fn hear;

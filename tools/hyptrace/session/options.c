@@ -167,9 +167,7 @@ static void note_words(struct session *s, int argc, char **argv)
 	text_close(f);
 }
 
-/*
- * Parse the arguments of a verb: the options that @s->takes, and its own. Exit if one is not valid.
- */
+/* The options that @s->takes, and those of the verb; exit if one is not valid. */
 void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input)
 {
 	struct argp_option options[NR_OPTIONS + 1] = {};

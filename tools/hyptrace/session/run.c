@@ -40,9 +40,7 @@ static int open_remote(struct session *s)
 	return EXIT_DONE;
 }
 
-/*
- * Open the file or the remote. Return an exit code; session_close() is for the caller in any case.
- */
+/* Return an exit code; session_close() is for the caller in any case. */
 int session_open(struct session *s)
 {
 	if (!s->path)
@@ -101,10 +99,7 @@ int session_run(struct session *s)
 	return s->stream ? session_run_stream(s) : session_run_snapshot(s);
 }
 
-/*
- * Free all, and wait until the command has ended. Return @code or, if that is EXIT_DONE,
- * EXIT_REFUSED of a damaged file, or the command's exit code.
- */
+/* Return @code or, if that is EXIT_DONE, EXIT_REFUSED of a damaged file, or the command's code. */
 int session_close(struct session *s, int code)
 {
 	if (!code && s->file && s->counts.damaged)

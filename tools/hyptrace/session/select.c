@@ -217,10 +217,7 @@ int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 	return EXIT_DONE;
 }
 
-/*
- * Get the CPUs that a verb works on. Return an exit code; EXIT_REFUSED if --cpu names a CPU that
- * the remote does not have.
- */
+/* Return an exit code: the remote must have all CPUs of --cpu. */
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr)
 {
@@ -253,10 +250,7 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 	return EXIT_DONE;
 }
 
-/*
- * Request something for each CPU of --cpu, or once for @without, such as HYPTRACE_CPU_ALL. @what: a
- * verb, for messages. Return an exit code.
- */
+/* For each CPU of --cpu, or once for @without; @what: a verb, for messages */
 int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
 		const void *arg)
 {

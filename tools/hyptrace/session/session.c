@@ -74,10 +74,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	free(name);
 }
 
-/*
- * Enable or disable an event while the verb runs, or until event_release_all(). The kernel restores
- * it then, even if the verb is killed.
- */
+/* Until event_release_all(), or the end of the verb, even if it is killed */
 int event_hold(struct hyptrace *h, const struct hyptrace_event *event, bool enable,
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err)

@@ -69,10 +69,7 @@ static int set_handler(void (*handler)(int sig))
 	return 0;
 }
 
-/*
- * Catch signals from now on. Return a descriptor that is readable once a signal has arrived; -1
- * with errno.
- */
+/* Return a descriptor that is readable once a signal has arrived; -1 with errno. */
 int signals_catch(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };

@@ -143,10 +143,7 @@ static void find_edge_losses(struct session *s)
  */
 static int take_snapshots(struct session *s, uint64_t *skip)
 {
-	/*
-	 * How many of the last events are chosen is not known yet, nor how many events were dropped
-	 * between others.
-	 */
+	/* not known yet: how many of the last events are chosen, or were dropped between others */
 	const bool choice = choice_is_made(&s->choice) ||
 			    s->remote->mode == HYPTRACE_MODE_DISCARD;
 	const uint64_t last = choice ? 0 : s->count;

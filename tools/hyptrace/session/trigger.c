@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print triggers and what has fired.
- */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +7,7 @@
 #include "output/die.h"
 #include "trigger.h"
 
-/*
- * Check whether the trigger of an event can still fire. While a stop is armed, a start may have
- * fired already: the remote is armed, the start is not.
- */
+/* While a stop is armed, a start may have fired already: the remote is armed, the start is not. */
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event)
 {
 	unsigned int i;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Tables of events as CSV, written by the steps of rows. For report and export.
- */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +31,7 @@ struct csv {
 	char				*tail;	/* the end of each row */
 	struct stamp			stamp;	/* the cached time */
 	unsigned int			nr_ids;
-	/*
-	 * the rows of events by their ids, compiled when events need them; from nr_ids on those of
-	 * hypercalls without a result
-	 */
+	/* by ids, compiled when they are needed; from nr_ids on: of hypercalls without a result */
 	struct row			**rows;
 };
 

@@ -39,10 +39,7 @@ struct export {
 	void					*state;		/* the format's own */
 };
 
-/*
- * A part of an export: the events of a CPU, or a piece of the order of time. One thread at a time
- * uses it.
- */
+/* The events of a CPU, or a piece of the order of time. One thread at a time uses it. */
 struct export_part {
 	struct export				*x;
 	unsigned int				cpu;	/* whose events they are, if by_cpu */
@@ -72,10 +69,7 @@ struct export_format {
 	const char *const	*endings;	/* of the names of its files; ends with NULL */
 	const char		*help;		/* a few words: "Chrome's JSON trace events" */
 	unsigned int		place;		/* in the help, from 1 on; no other one has it */
-	/*
-	 * EXPORT_TO_FILE, EXPORT_TO_FOLDER or both; a folder is meant if OUT ends with "/", is a
-	 * folder, or if the format writes only folders
-	 */
+	/* EXPORT_TO_...; a folder is meant if OUT ends with "/", is one, or there is only that */
 	unsigned int		targets;
 	bool			is_binary;	/* not for a terminal */
 	bool			by_cpu;		/* a part has the events of a CPU */

@@ -199,10 +199,7 @@ static char *put_time(struct chrome *chrome, char *to, uint64_t ts)
 	return to + 1;
 }
 
-/*
- * Begin an object of the list: its phase, process, thread and time. Return the end of the text, in
- * room for HEAD_MAX bytes.
- */
+/* Begin an object of the list. Return the end of the text, in room for HEAD_MAX bytes. */
 static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, uint64_t tid,
 			  uint64_t ts)
 {

@@ -92,10 +92,7 @@ int host_events_choose(struct host_events *h, const char *verb)
 	return code;
 }
 
-/*
- * Share --event and --filter between the remote and the host. A word or a filter that is not valid
- * for one side chooses no event there.
- */
+/* A word or a filter that is not valid for one side chooses no event there. */
 void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file)
 {

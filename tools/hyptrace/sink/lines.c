@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the lines of events and of losses.
- */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,10 +142,7 @@ int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
 }
 
-/*
- * With --csv, print a column for each field of these events, or with @wanted of those of them that
- * it has. The first of several line printers prints the head.
- */
+/* For --csv; @wanted: only of these. The first of several line printers prints the head. */
 void lines_begin_table(struct lines *lines, const bool *wanted,
 		       struct hyptrace_event *const *events, unsigned int nr, bool head)
 {

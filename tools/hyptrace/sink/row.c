@@ -280,10 +280,7 @@ char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to
 	}
 }
 
-/*
- * Write those steps of a row whose values have names. Return the end of the text: @to if no value
- * has a name.
- */
+/* Write those steps of a row whose values have names. Return the end: @to without any. */
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to)
 {
 	const struct row_step *step = row->steps;

@@ -71,10 +71,7 @@ struct row {
 	enum row_style			style;	/* how strings are written */
 	const struct hyptrace_formats	*formats;	/* formats of the events */
 	const struct hyptrace_event	*event;
-	/*
-	 * number of steps; there is always room for the next one, which has the text after the last
-	 * value
-	 */
+	/* there is always room for one more, which has the text after the last value */
 	unsigned int			nr;
 	size_t				room;	/* bytes that the row takes at most */
 	struct row_step			*steps;

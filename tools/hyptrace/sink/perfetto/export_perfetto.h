@@ -29,10 +29,7 @@ struct perfetto_names {
 	struct map	numbers;	/* by the address of the name */
 };
 
-/*
- * A sequence of packets, with a clock and tables of names of its own, and the track on which its
- * events are by default
- */
+/* A sequence of packets with a clock and names of its own, and the default track of its events */
 struct perfetto_track {
 	uint32_t	sequence;	/* its number; 0 before the first packet */
 	uint64_t	uuid;

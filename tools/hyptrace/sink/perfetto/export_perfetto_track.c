@@ -332,10 +332,7 @@ void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 	track->end = event->end;
 }
 
-/*
- * Write a slice that may contain those of perfetto_put_inner(). Its begin is changed if it would
- * not nest.
- */
+/* It may contain those of perfetto_put_inner(). Its begin is changed if it would not nest. */
 void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event)
 {

@@ -11,10 +11,7 @@
 #include "session/session.h"
 #include "sink/lines.h"
 
-/*
- * catch_find.c: find certain events in a stream of events, with what happened before, meanwhile and
- * after
- */
+/* catch_find.c: find certain events, with what happened before, meanwhile and after */
 
 /* Events that are kept of each CPU */
 #define CATCH_BEFORE	20

@@ -112,10 +112,7 @@ static void learn_clock(struct catcher *c, const struct hyptrace_stream_event *e
 		c->progress.ahead = ts - cpu->read_at;
 }
 
-/*
- * Take the events that the rings hold, unless they are so young that the order is not known yet,
- * and print what is caught. Return an exit code.
- */
+/* Take the events that the rings hold, unless they are so young that the order is not known yet. */
 int catch_read(struct catcher *c)
 {
 	struct catch_progress *progress = &c->progress;

@@ -60,10 +60,7 @@ int catch_end_counting(struct catcher *c)
 	return code;
 }
 
-/*
- * Find what a counter had when the verb began, or when others had changed the counters. After a
- * reset, what was before does not matter.
- */
+/* After a reset, what was before does not matter. */
 static const struct hyptrace_event_counter *find_base(const struct catch_counting *counting,
 						      const struct hyptrace_event_counter *now)
 {
@@ -181,10 +178,7 @@ static struct counter_sum *find_usual(const struct catcher *c, const struct hypt
 	return sum;
 }
 
-/*
- * The event itself says nothing about others: find its place in the sum. Counters that others have
- * reset may not have it: return NULL.
- */
+/* The event itself says nothing about others. Counters that others have reset may lack it. */
 static uint64_t *find_own(const struct counter_sum *sum, uint64_t time)
 {
 	unsigned int i = 0;

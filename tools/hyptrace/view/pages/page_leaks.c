@@ -286,10 +286,7 @@ static void unshare(struct page_leaks *leaks, const struct page_change *change)
 		unshare_page(leaks, change->pfn + i, vm, change->gfn - change->pfn);
 }
 
-/*
- * Begin with no pages and no VMs, to remember @max_pages at a time. Return false if the replay
- * cannot work: an event is missing, or hypercalls have no names. page_leaks_free() in any case.
- */
+/* False: an event is missing, or hypercalls have no names; page_leaks_free() in any case */
 bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats)
 {
 	*leaks = (struct page_leaks){

@@ -47,10 +47,7 @@ static int go_on(struct record *r, const struct record_ring *ring, const struct 
 	return code || !r->rotate ? code : LOOP_WAIT;
 }
 
-/*
- * Move what a ring holds to the file. A CPU may record as fast as this reads, so that there is no
- * end: the ring is then marked as ready. Return likewise.
- */
+/* A CPU may record as fast as this reads: then the ring is still ready. Return likewise. */
 static int drain(struct record *r, struct record_ring *ring)
 {
 	/* a sub-buffer may be read in two parts */

@@ -23,10 +23,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/*
- * Return the median of some rounds, in ns; 0 if the remote cannot say it. Half of the rounds differ
- * from it by @spread at most.
- */
+/* The median, ns; 0: not known. Half of the rounds differ from it by @spread at most. */
 static uint64_t time_visits(const struct stat *stat, uint64_t *spread)
 {
 	uint64_t nsec[ROUNDS] = {};
@@ -187,10 +184,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 		add_buckets(row, now, last);
 }
 
-/*
- * The counters were read shortly before the begin and after the end: this time is none of the
- * interval. The host, which reads them, has it.
- */
+/* The counters were read shortly before the begin and after the end: the host had that time. */
 static void trim_times(struct stat_times *times, uint64_t wall)
 {
 	static const enum stat_place places[] = { STAT_HOST, STAT_GUEST, STAT_EL2 };
@@ -218,10 +212,7 @@ static int hold(struct counting *c, bool on)
 	return EXIT_DONE;
 }
 
-/*
- * Get how often others have reset the counters or switched them off. Return false if EL2 does not
- * count, for example since the remote was registered again.
- */
+/* Return false if EL2 does not count, for example since the remote was registered again. */
 static bool get_breaks(const struct counting *c, uint32_t *breaks)
 {
 	struct hyptrace_event *event;

@@ -273,10 +273,7 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	return cpu;
 }
 
-/*
- * Make all events lie between the begin and the end of the time. If both are 0, the time is that
- * from the first event of all CPUs to the last one.
- */
+/* If both limits are 0, the time is that from the first event of all CPUs to the last one. */
 void stat_limits(struct stat *stat)
 {
 	const bool is_open = !stat->begin && !stat->end;

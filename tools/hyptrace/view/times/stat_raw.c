@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the counters of EL2 as they are.
- */
 #include <stdlib.h>
 
 #include "output/die.h"

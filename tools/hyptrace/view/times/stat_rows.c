@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The rows of stat and top.
- */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,10 +49,7 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 	}
 }
 
-/*
- * What EL2 has counted is in its buckets. Samples of events are only in the times: they are added
- * to the buckets of EL2.
- */
+/* Samples of events are only in the times: they are added to the buckets of EL2. */
 unsigned int stat_row_histogram(const struct stat_row *row,
 				struct time_bucket buckets[STAT_BUCKETS])
 {

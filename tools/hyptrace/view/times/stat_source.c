@@ -50,10 +50,7 @@ static void show_until(struct stat *stat, uint64_t ts)
 	}
 }
 
-/*
- * Begin to count. Earlier events, such as the visits of stat_cost_measure(), only say where the
- * CPUs are.
- */
+/* Earlier events, such as the visits of stat_cost_measure(), only say where the CPUs are. */
 static void begin_counting(struct stat *stat)
 {
 	const uint64_t end = stat->end;
@@ -158,10 +155,7 @@ static int begin(struct session *s)
 	return EXIT_DONE;
 }
 
-/*
- * Add the CPUs that are online. If nobody has traced before, each of them switches its ring on
- * while it is in the host.
- */
+/* If nobody has traced before, each CPU switches its ring on while it is in the host. */
 static int add_online(struct stat *stat, bool in_host)
 {
 	struct hyptrace_cpu **cpus;

@@ -121,10 +121,7 @@ static int open_input(void)
 	return 0;
 }
 
-/*
- * Use the whole terminal, until top_terminal_end(). Return a descriptor that is readable when
- * top_terminal_key() has something; less than 0 with a message if the terminal cannot be used.
- */
+/* Return a descriptor that is readable when top_terminal_key() has something; -1 with a message. */
 int top_terminal_begin(void)
 {
 	const char *name = getenv("TERM"), *reason = load_curses();
