@@ -155,7 +155,6 @@ static void add_arg(struct perfetto *p, struct perfetto_event *event,
 		perfetto_add_arg(event, arg->name, from->type, value);
 }
 
-/* Give an event its name and its arguments. */
 void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
 		   const struct hyptrace_record *rec)
 {
@@ -225,7 +224,11 @@ static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_
 static void put_guest_enter(struct perfetto *p, struct perfetto_kind *kind,
 			    const struct hyptrace_record *rec)
 {
-	perfetto_guest_enter(p, get_vcpu(p, kind, rec), rec->ts);
+	struct perfetto_vcpu *vcpu = get_vcpu(p, kind, rec);
+
+	perfetto_guest_close(p);
+	p->entered = vcpu;
+	p->entered_at = rec->ts;
 }
 
 static void put_guest_exit(struct perfetto *p, struct perfetto_kind *kind,
@@ -247,7 +250,7 @@ static void put_guest_trap(struct perfetto *p, struct perfetto_kind *kind,
 	struct perfetto_event event;
 
 	if (!vcpu || vcpu->pid != pid)
-		vcpu = perfetto_vcpu_of_thread(p, pid);
+		vcpu = perfetto_get_vcpu(p, pid, false, 0, 0);
 	begin(p, &event, kind, rec, !hyptrace_meaning_has(kind->meaning, HYPTRACE_ROLE_DURATION));
 	perfetto_put_inner(p, &vcpu->nest, &event);
 }
@@ -365,7 +368,6 @@ static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning 
 			add_field(kind, event->fields[i], &args);
 }
 
-/* Find out how each event is exported. */
 void perfetto_kinds(struct perfetto *p)
 {
 	const struct hyptrace_model *model = p->x->model;

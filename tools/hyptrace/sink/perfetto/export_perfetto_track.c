@@ -396,8 +396,8 @@ static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_
 }
 
 /* Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. */
-static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
-				      uint32_t handle, uint32_t index)
+struct perfetto_vcpu *perfetto_get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+					uint32_t handle, uint32_t index)
 {
 	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
 	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
@@ -428,26 +428,13 @@ struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t h
 	struct perfetto_vcpu *vcpu = entry ? entry->ptr : NULL;
 
 	if (!vcpu || !vcpu->is_known || vcpu->handle != handle || vcpu->index != index)
-		vcpu = get_vcpu(p, pid, true, handle, index);
+		vcpu = perfetto_get_vcpu(p, pid, true, handle, index);
 	if (!vcpu->is_known) {
 		vcpu->is_known = true;
 		vcpu->handle = handle;
 		vcpu->index = index;
 	}
 	return vcpu;
-}
-
-/* The virtual CPU that a thread has used last */
-struct perfetto_vcpu *perfetto_vcpu_of_thread(struct perfetto *p, uint32_t pid)
-{
-	return get_vcpu(p, pid, false, 0, 0);
-}
-
-void perfetto_guest_enter(struct perfetto *p, struct perfetto_vcpu *vcpu, uint64_t ts)
-{
-	perfetto_guest_close(p);
-	p->entered = vcpu;
-	p->entered_at = ts;
 }
 
 /* Write the slice of a guest whose exit is missing, up to the CPU's last event. */
