@@ -39,12 +39,6 @@ void out_free(struct out *out)
 	free(out->buf);
 }
 
-void out_set_buffer(struct out *out, char *buf, size_t size)
-{
-	out->buf = buf;
-	out->size = size;
-}
-
 /* The thread that writes now */
 static pthread_t writer;
 static volatile sig_atomic_t is_writing;
@@ -91,10 +85,7 @@ bool out_has_failed(const struct out *out)
 	return out->error && out->error != EPIPE;
 }
 
-/*
- * Say what became of what was put into the buffer. What was in the buffer or in a pipe when its
- * reader has closed that is not known to be read.
- */
+/* What was in the buffer or in a pipe when its reader has closed that is not known to be read. */
 const char *out_printed(const struct out *out, const char *word)
 {
 	return out->error ? "read until the output was closed" : word;

@@ -22,7 +22,7 @@ struct out {
 	void				*before_arg;	/* its argument */
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
-	char				*buf;	/* the bytes: own, or those of out_set_buffer() */
+	char				*buf;	/* the bytes: own, or others */
 	bool				grows;	/* in place of being written */
 	char				own[OUT_BUFFER];	/* memory for buf */
 };
@@ -31,7 +31,6 @@ void out_init(struct out *out, int fd);
 /* Keep all output in memory that grows; out_free() frees it. */
 void out_init_memory(struct out *out);
 void out_free(struct out *out);
-void out_set_buffer(struct out *out, char *buf, size_t size);
 void out_flush(struct out *out);
 void out_interrupt(void);
 void out_write(struct out *out, const void *data, size_t len);
@@ -56,7 +55,6 @@ static inline char *out_room(struct out *out, size_t size)
 	return out->buf + out->len;
 }
 
-/* Append the bytes that the caller has put into out_room(). */
 static inline void out_put_to(struct out *out, const char *end)
 {
 	out->len = end - out->buf;

@@ -41,16 +41,6 @@ struct common {
 	const struct hyptrace_event	*stop;
 };
 
-static bool has_fields(const struct hyptrace_event *event, const char *filter)
-{
-	const struct hyptrace_event *const events[] = { event };
-	struct hyptrace_filter *parsed;
-
-	parsed = hyptrace_filter_new(events, 1, NULL, true, filter, NULL, NULL);
-	hyptrace_filter_free(parsed);
-	return parsed;
-}
-
 static int add_event(struct common *common, const struct hyptrace_event *event)
 {
 	if (event->trigger && event->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
@@ -76,7 +66,8 @@ static int check_unfiltered(const struct common *common, struct hyptrace_event *
 
 	for (i = 0; i < nr && common->filtered; i++)
 		if (events[i]->enabled && !events[i]->filter &&
-		    has_fields(events[i], common->filtered->filter))
+		    filter_is_valid(common->filtered->filter,
+				    (const struct hyptrace_event *const *)&events[i], 1, true))
 			return fail_filters(common->filtered->name, events[i]->name);
 	return EXIT_DONE;
 }

@@ -94,7 +94,6 @@ static void leave_out_missing(struct event_choice *choice, const struct words *w
 	choice->nr = nr;
 }
 
-/* Find the events that arguments name. Return an exit code. */
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice)
 {
@@ -139,34 +138,36 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 		cmd_note("no event is enabled: use \"hyptrace enable\"");
 }
 
-/* Return the columns that the first @at characters of a text take when they are escaped. */
-static int columns_before(const char *text, size_t at)
-{
-	char *part = xstrndup(text, at), *plain;
-	int width;
-
-	plain = text_copy_plain(part);
-	width = strlen(plain);
-	free(plain);
-	free(part);
-	return width;
-}
-
 /* Print what is wrong in a filter: the reason, the filter, and a caret below it. */
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 {
-	char *plain, *why;
+	char *plain, *why, *part, *before;
 
 	if (err->errnum == ENOMEM)
 		die_no_memory();
 	plain = text_copy_plain(text);
 	why = text_copy_plain(err->text);
+	part = xstrndup(text, at);
+	/* as wide as it is when it is escaped */
+	before = text_copy_plain(part);
 	/* in one write: other processes may write there, too */
 	fprintf(stderr, "hyptrace: wrong filter: %s\n%*s%s\n%*s^\n", why, INDENT, "", plain,
-		INDENT + columns_before(text, at), "");
+		INDENT + (int)strlen(before), "");
+	free(before);
+	free(part);
 	free(plain);
 	free(why);
 	return EXIT_USAGE;
+}
+
+bool filter_is_valid(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
+		     bool at_el2)
+{
+	struct hyptrace_filter *filter;
+
+	filter = hyptrace_filter_new(events, nr, NULL, at_el2, text, NULL, NULL);
+	hyptrace_filter_free(filter);
+	return filter;
 }
 
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,

@@ -55,19 +55,6 @@ static bool accept_event(const struct hyptrace_stream_event *event, void *choice
 	return pager_has_ended || signals_stop || choice_accept_event(event, choice);
 }
 
-/* Refuse an event that a file or a ring cannot have. */
-static int check_missing(const struct session *s)
-{
-	unsigned int i;
-
-	for (i = 0; s->choice.wanted && i < s->nr_events; i++)
-		if (s->events[i]->missing && s->choice.wanted[s->events[i]->id & (CHOICE_IDS - 1)])
-			return cmd_fail("cannot %s \"%s\": it is not in %s kernel",
-					s->ctx->verb->name, s->events[i]->name,
-					s->path ? "the file's" : "this");
-	return EXIT_DONE;
-}
-
 /* Of a snapshot, the session itself chooses. */
 void session_set_filter(struct session *s, hyptrace_stream_filter_fn filter, void *arg)
 {
@@ -80,12 +67,18 @@ void session_set_filter(struct session *s, hyptrace_stream_filter_fn filter, voi
 	}
 }
 
-/* Choose the events of -e and -F. Return an exit code. */
 int session_choose(struct session *s)
 {
+	unsigned int i;
 	int code = choice_make(&s->choice, s->ctx->verb->name, s->events, s->nr_events,
-			       s->formats) ?: check_missing(s);
+			       s->formats);
 
+	/* refuse an event that a file or a ring cannot have */
+	for (i = 0; !code && s->choice.wanted && i < s->nr_events; i++)
+		if (s->events[i]->missing && s->choice.wanted[s->events[i]->id & (CHOICE_IDS - 1)])
+			code = cmd_fail("cannot %s \"%s\": it is not in %s kernel",
+					s->ctx->verb->name, s->events[i]->name,
+					s->path ? "the file's" : "this");
 	if (!code && choice_is_made(&s->choice))
 		session_set_filter(s, s->file ? accept_event : choice_accept_event, &s->choice);
 	return code;

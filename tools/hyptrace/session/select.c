@@ -32,13 +32,10 @@
 /* Unless there is one */
 void cmd_make_printer(struct context *ctx)
 {
-	if (ctx->p)
-		return;
-	if (ctx->pretty)
-		ctx->p = printer_new(&ctx->out, PRINTER_PRETTY, false);
-	else
-		ctx->p = printer_new(&ctx->out, ctx->json ? PRINTER_JSON : PRINTER_TEXT,
-				     ctx->color);
+	const enum printer_format json = ctx->pretty ? PRINTER_PRETTY : PRINTER_JSON;
+
+	if (!ctx->p)
+		ctx->p = printer_new(&ctx->out, ctx->json ? json : PRINTER_TEXT, ctx->color);
 }
 
 /* Say it if the names of hypercalls are those of another kernel. */

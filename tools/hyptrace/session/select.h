@@ -61,6 +61,8 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 			struct event_choice *choice);
 
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err);
+bool filter_is_valid(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
+		     bool at_el2);
 int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
 		 const struct hyptrace_formats *formats, struct hyptrace_filter **parsed);
 const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]);

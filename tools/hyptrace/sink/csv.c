@@ -138,10 +138,9 @@ void csv_free(struct csv *csv)
 
 static void put_string(struct out *out, const char *text)
 {
-	size_t len = strlen(text);
-	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	char *string = text_copy_csv(text);
 
-	out_write(out, string, row_put_string(ROW_CSV, string, text, len) - string);
+	out_puts(out, string);
 	free(string);
 }
 
@@ -192,7 +191,6 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 	return row;
 }
 
-/* Return the row of an event, compiled. */
 static const struct row *row_of(struct csv *csv, const struct hyptrace_event *event,
 				const struct hyptrace_record *rec)
 {

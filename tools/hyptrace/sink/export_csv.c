@@ -58,39 +58,35 @@ struct csv_part {
 	struct rows	*first;			/* all of them */
 };
 
-static void keep_code(struct tables *all, int code)
-{
-	if (!all->code)
-		all->code = code;
-}
-
 /* Make a file and its buffer; a file that cannot be created drops what is written to it. */
 static struct table *new_table(struct export *x, const char *name, const char *ending)
 {
 	struct tables *all = x->state;
 	struct table *table = xmalloc(sizeof(*table));
-	int code;
 
 	table->csv = NULL;
 	snprintf(table->name, sizeof(table->name), "%s", name);
 	snprintf(table->file, sizeof(table->file), "%s%s", name, ending);
 	/* after the first failure, all that matters is its message */
-	code = all->code ? all->code : export_open(x, table->file, &table->out);
-	table->is_open = !code;
-	if (code) {
+	all->code = all->code ?: export_open(x, table->file, &table->out);
+	table->is_open = !all->code;
+	if (all->code) {
 		out_init(&table->out, -1);
 		table->out.error = EBADF;
 	}
-	keep_code(all, code);
 	return table;
 }
 
 static void free_table(struct export *x, struct table *table)
 {
+	struct tables *all = x->state;
+	int code = EXIT_DONE;
+
 	if (!table)
 		return;
 	if (table->is_open)
-		keep_code(x->state, export_close(x, table->file, &table->out));
+		code = export_close(x, table->file, &table->out);
+	all->code = all->code ?: code;
 	csv_free(table->csv);
 	free(table);
 }

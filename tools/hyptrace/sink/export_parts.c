@@ -70,8 +70,9 @@ static void put(struct work *w, const struct hyptrace_stream_event *events, unsi
 }
 
 /* Return an errno once a write has failed. */
-static int flush(struct work *w)
+static int flush(void *state)
 {
+	struct work *w = state;
 	const int error = w->is_begun && w->format->flush ? w->format->flush(&w->part) : 0;
 
 	if (!w->part.out)
@@ -96,7 +97,6 @@ static void end_work(struct work *w)
 	free(w);
 }
 
-/* Export events that come in order. */
 void export_put(struct export_stream *s, const struct hyptrace_stream_event *events,
 		unsigned int nr)
 {
@@ -130,7 +130,6 @@ int export_flush(struct export_stream *s)
 	return error;
 }
 
-/* End the parts. */
 void export_end_parts(struct export_stream *s)
 {
 	struct work *w, *next;
@@ -158,7 +157,8 @@ static void *begin_work(struct hyptrace_formats *formats, void *arg)
 	if (!w->part.out)
 		return w;
 	w->buffer = xmalloc(PIECE_MAX);
-	out_set_buffer(&w->out, w->buffer, PIECE_MAX);
+	w->out.buf = w->buffer;
+	w->out.size = PIECE_MAX;
 	w->out.before = before_write;
 	w->out.before_arg = w;
 	return w;
@@ -171,11 +171,6 @@ static int put_batch(void *state, const struct hyptrace_file_batch *batch)
 	w->part.batch = batch;
 	put(w, batch->events, batch->nr);
 	return w->out.error || signals_stop;
-}
-
-static int flush_piece(void *state)
-{
-	return flush(state);
 }
 
 static void report_damage(const struct hyptrace_error *err, void *arg)
@@ -209,7 +204,7 @@ int export_file(const struct export_format *format, struct export *x, struct hyp
 		.arg = &reading,
 		.begin = begin_work,
 		.batch = put_batch,
-		.flush = flush_piece,
+		.flush = flush,
 		.damage = report_damage,
 		.end = free_work,
 	};

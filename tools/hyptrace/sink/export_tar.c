@@ -50,19 +50,6 @@ struct tar_header {
 	char	padding[12];
 };
 
-static void put_size(struct tar_header *header, uint64_t size)
-{
-	unsigned int i;
-
-	if (size <= OCTAL_MAX) {
-		snprintf(header->size, sizeof(header->size), "%011" PRIo64, size);
-		return;
-	}
-	for (i = sizeof(header->size) - 1; i; i--, size >>= 8)
-		header->size[i] = size;
-	header->size[0] = (char)BINARY_MARK;
-}
-
 static void make_header(struct tar_header *header, const char *name, uint64_t size)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -73,7 +60,13 @@ static void make_header(struct tar_header *header, const char *name, uint64_t si
 		.type = '0', .magic = "ustar", .version = { '0', '0' },
 	};
 	memcpy(header->name, name, strnlen(name, sizeof(header->name) - 1));
-	put_size(header, size);
+	if (size <= OCTAL_MAX) {
+		snprintf(header->size, sizeof(header->size), "%011" PRIo64, size);
+	} else {
+		for (i = sizeof(header->size) - 1; i; i--, size >>= 8)
+			header->size[i] = size;
+		header->size[0] = (char)BINARY_MARK;
+	}
 	/* the sum is over the header with blanks in place of the sum */
 	memset(header->sum, ' ', sizeof(header->sum));
 	for (i = 0; i < sizeof(*header); i++)

@@ -46,12 +46,9 @@ static void share_words(struct host_events *h, struct choice *choice,
 static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	struct hyptrace_filter *filter;
 
-	filter = hyptrace_filter_new((const struct hyptrace_event *const *)info->events,
-				     info->nr_events, NULL, false, text, NULL, NULL);
-	hyptrace_filter_free(filter);
-	return filter;
+	return filter_is_valid(text, (const struct hyptrace_event *const *)info->events,
+			       info->nr_events, false);
 }
 
 /* A filter that is wrong for one side cannot be met there. */

@@ -38,27 +38,15 @@ enum {
 	OPT_TIME,
 };
 
-static bool find_time(const char *s, enum lines_time *time)
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const names[] = {
+	static const char *const times[] = {
 		[LINES_TIME_ABS]	= "abs",
 		[LINES_TIME_REL]	= "rel",
 		[LINES_TIME_DELTA]	= "delta",
 		[LINES_TIME_WALL]	= "wall",
 	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(s, names[i]))
-			continue;
-		*time = i;
-		return true;
-	}
-	return false;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
+	const unsigned int nr = sizeof(times) / sizeof(times[0]);
 	struct lines *lines = state->input;
 
 	switch (key) {
@@ -72,7 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		lines->raw = true;
 		return 0;
 	case OPT_TIME:
-		if (!find_time(arg, &lines->time))
+		for (lines->time = 0; lines->time < nr && strcmp(arg, times[lines->time]);)
+			lines->time++;
+		if (lines->time == nr)
 			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
 		return 0;
 	}
@@ -158,7 +148,6 @@ void lines_begin_table(struct lines *lines, const bool *wanted,
 		csv_head(lines->table, lines->out);
 }
 
-/* Use the options of another line printer. */
 void lines_set_like(struct lines *lines, const struct lines *like)
 {
 	lines->time = like->time;
@@ -448,7 +437,6 @@ static noinline void print_sides(struct lines *lines, const struct hyptrace_stre
 	print_any(side, event);
 }
 
-/* Print events and losses. */
 void lines_events(struct lines *lines, const struct hyptrace_stream_event *events,
 		  unsigned int nr)
 {

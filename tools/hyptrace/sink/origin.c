@@ -8,7 +8,6 @@
 #include "output/text.h"
 #include "origin.h"
 
-/* Cut the next word off a text. Return the word. */
 static char *cut_word(char **text)
 {
 	char *word = *text, *end = word + strcspn(word, " ");
@@ -16,17 +15,6 @@ static char *cut_word(char **text)
 	*text = *end ? end + 1 : end;
 	*end = '\0';
 	return word;
-}
-
-/* Cut the last word off a text. Return the word. */
-static char *cut_last(char *text)
-{
-	char *blank = strrchr(text, ' ');
-
-	if (!blank)
-		return text + strlen(text);
-	*blank = '\0';
-	return blank + 1;
 }
 
 static char *make_csv(const struct origin *origin)
@@ -67,7 +55,7 @@ static char *make_json(const struct origin *origin)
 struct origin *origin_new(const struct hyptrace_file_info *info)
 {
 	struct origin *origin = xcalloc(1, sizeof(*origin));
-	char *text = xstrdup(info->uname ? info->uname : "");
+	char *text = xstrdup(info->uname ? info->uname : ""), *blank;
 
 	origin->uname = text;
 	origin->boot = xstrdup(info->boot ? info->boot : "");
@@ -76,7 +64,10 @@ struct origin *origin_new(const struct hyptrace_file_info *info)
 	origin->machine = cut_word(&text);
 	origin->kernel = cut_word(&text);
 	origin->version = text;
-	origin->arch = cut_last(text);
+	blank = strrchr(text, ' ');
+	origin->arch = blank ? blank + 1 : text + strlen(text);
+	if (blank)
+		*blank = '\0';
 	origin->csv = make_csv(origin);
 	origin->json = make_json(origin);
 	return origin;

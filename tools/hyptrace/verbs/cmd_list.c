@@ -111,14 +111,10 @@ static const struct column field_columns[] = {
 	{ "symbols", "NAMES", 0, print_field_symbols },
 };
 
-static void print_value(struct printer *p, const char *key, const void *row)
-{
-	printer_u64(p, key, ((const struct hyptrace_symbol *)row)->value);
-}
-
 static const struct column name_columns[] = {
 	{ "field", "FIELD", 0, NULL },
-	{ "value", "VALUE", COLUMN_NUMBER, print_value },
+	{ "value", "VALUE",
+	  COLUMN_NUMBER | COLUMN_OF(COLUMN_BITS64, struct hyptrace_symbol, value), NULL },
 	{ "name", "NAME", COLUMN_OF(COLUMN_STRING, struct hyptrace_symbol, name), NULL },
 };
 

@@ -19,10 +19,6 @@
 #define DYNAMIC		"__dynamic_hcalls"
 #define NR_DYNAMIC	128
 
-struct names {
-	const char	*tree;
-};
-
 static const struct argp_option options[] = {
 	{ "from", 'f', "TREE", 0, "Read the sources of the kernel in this folder", 0 },
 	{ 0 }
@@ -30,14 +26,14 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct names *names = state->input;
+	const char **tree = state->input;
 
 	switch (key) {
 	case 'f':
-		names->tree = arg;
+		*tree = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!names->tree)
+		if (!*tree)
 			return cmd_usage("no kernel tree given: use --from");
 		return 0;
 	}
@@ -91,20 +87,20 @@ static bool print_line(FILE *to, const char *line, int *id)
 
 static int cmd_names(struct context *ctx, int argc, char **argv)
 {
-	struct names names = {};
+	const char *tree = NULL;
 	char *line = NULL, *path, *table;
 	bool is_inside = false, is_good = true;
 	size_t size = 0;
 	FILE *from, *to;
 	int id = 0;
 
-	cmd_parse(ctx, &argp, argc, argv, &names);
-	path = xasprintf("%s/" HEADER, names.tree);
+	cmd_parse(ctx, &argp, argc, argv, &tree);
+	path = xasprintf("%s/" HEADER, tree);
 	from = fopen(path, "re");
 	if (!from)
 		return cmd_fail("cannot read %s: %s", path, strerror(errno));
 	to = text_open(&table);
-	print_release(to, names.tree);
+	print_release(to, tree);
 	fputs("0 __kvm_hyp_init\n", to);
 	while (is_good && getline(&line, &size, from) > 0 && !(is_inside && strchr(line, '}'))) {
 		is_good = !is_inside || print_line(to, line, &id);

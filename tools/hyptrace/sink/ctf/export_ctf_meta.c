@@ -274,31 +274,27 @@ static void put_field(FILE *f, const struct ctf_event *ctf, unsigned int index)
 	fputs(";\n", f);
 }
 
-/* An argument; the place among the arguments makes its name unique. */
-static void put_arg(FILE *f, const struct hyptrace_hypercall *call, unsigned int index)
-{
-	unsigned int i = 0;
-
-	fputs("x64 _", f);
-	put_identifier(f, call->args[index]->name);
-	while (strcmp(call->args[i]->name, call->args[index]->name))
-		i++;
-	if (i < index)
-		fprintf(f, "_%u", index);
-	fputs("; ", f);
-}
-
 static void put_args(FILE *f, const struct ctf_event *ctf)
 {
-	unsigned int i, j;
+	unsigned int i, j, same;
 
 	fputs("\t\tvariant <_id> {\n", f);
 	for (i = 0; i < ctf->nr_calls; i++) {
 		const struct ctf_call *call = &ctf->calls[i];
 
 		fputs("\t\t\tstruct { ", f);
-		for (j = 0; j < call->nr_args; j++)
-			put_arg(f, call->call, j);
+		for (j = 0; j < call->nr_args; j++) {
+			const char *name = call->call->args[j]->name;
+
+			fputs("x64 _", f);
+			put_identifier(f, name);
+			/* the place among the arguments makes its name unique */
+			for (same = 0; strcmp(call->call->args[same]->name, name); same++)
+				;
+			if (same < j)
+				fprintf(f, "_%u", j);
+			fputs("; ", f);
+		}
 		fprintf(f, "} %s;\n", call->name);
 	}
 	fputs("\t\t\tstruct { } unknown;\n\t\t} _args;\n", f);

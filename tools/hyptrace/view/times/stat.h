@@ -318,7 +318,7 @@ int stat_counters(struct stat *stat);
 /* what an event costs */
 void stat_cost_prepare(struct stat *stat);
 void stat_cost_measure(struct stat *stat);
-uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread);
+#define PSEC_PER_NSEC	1000
 
 /* stat_print.c: print the numbers; false once the output takes no more */
 bool stat_print(struct stat *stat);

@@ -14,7 +14,6 @@
 /* What an event costs: so many visits of EL2 are timed, so often */
 #define VISITS			64
 #define ROUNDS			9
-#define PSEC_PER_NSEC		1000
 
 static int compare(const void *a, const void *b)
 {
@@ -56,15 +55,6 @@ void stat_cost_measure(struct stat *stat)
 		return;
 	stat->event_psec = (during - stat->visits_nsec) * PSEC_PER_NSEC / (VISITS * nr);
 	stat->event_spread = (spread + stat->visits_spread) * PSEC_PER_NSEC / (VISITS * nr);
-}
-
-/* Compute what the events of a CPU have cost. An event that was lost was recorded, too. */
-uint64_t stat_cost(const struct stat *stat, const struct stat_cpu *cpu, uint64_t *spread)
-{
-	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
-
-	*spread = nr * stat->event_spread / PSEC_PER_NSEC;
-	return nr * stat->event_psec / PSEC_PER_NSEC;
 }
 
 struct counting {
@@ -386,7 +376,6 @@ bool stat_can_count(const struct stat *stat)
 	return enter && enter->event->can_be_counted;
 }
 
-/* After stat_can_count() */
 int stat_counters(struct stat *stat)
 {
 	struct counting c = { .stat = stat, .s = &stat->session };

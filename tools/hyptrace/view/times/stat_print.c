@@ -166,10 +166,12 @@ static void print_cost(struct printer *p, const struct stat *stat, const struct 
 		       uint64_t wall)
 {
 	const bool is_known = stat->event_psec && !cpu->lost_more;
-	uint64_t spread, cost = stat_cost(stat, cpu, &spread);
+	/* an event that was lost was recorded, too */
+	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
+	const uint64_t cost = nr * stat->event_psec / PSEC_PER_NSEC;
 
 	time_print_if(p, "tracing", is_known, cost);
-	time_print_if(p, "tracing_spread", is_known, spread);
+	time_print_if(p, "tracing_spread", is_known, nr * stat->event_spread / PSEC_PER_NSEC);
 	print_percent(p, "tracing_percent", cost, is_known ? wall : 0);
 }
 
