@@ -98,7 +98,6 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The options of all verbs. */
 const struct argp cmd_global_argp = {
 	.options = global_options,
 	.parser = parse_global,

@@ -63,7 +63,6 @@ int session_open_file(struct session *s)
 	return EXIT_DONE;
 }
 
-/* Take the counts of the file, after its last event. */
 void session_count_file(struct session *s)
 {
 	const struct hyptrace_file_counts *counts = hyptrace_file_counts(s->file);

@@ -88,10 +88,7 @@ static uint64_t count_refused(const struct session *s)
 	return sum.filtered;
 }
 
-/*
- * Of the events that only this session enables, EL2 itself chooses those of -F. If EL2 cannot, or
- * somebody else has enabled the event, the session chooses.
- */
+/* EL2 chooses those of -F, if it can, and nobody else has enabled the event; else the session. */
 static void hold_filters(struct session *s, const struct event_choice *choice)
 {
 	const struct hyptrace_event *event;

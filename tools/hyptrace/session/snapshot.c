@@ -103,7 +103,6 @@ static int open_rings(struct session *s)
 	return code;
 }
 
-/* Count the chosen events. */
 static uint64_t count_chosen(struct session *s, const struct session_ring *ring)
 {
 	struct hyptrace_stream_event event = { .cpu = ring->cpu };
@@ -137,10 +136,7 @@ static void find_edge_losses(struct session *s)
 	}
 }
 
-/*
- * Take all snapshots before the first event is used, so that they are from about the same time.
- * Return an exit code; @skip: so many events are before the last ones.
- */
+/* Before the first event is used: from about the same time; @skip: events before the last ones */
 static int take_snapshots(struct session *s, uint64_t *skip)
 {
 	/* not known yet: how many of the last events are chosen, or were dropped between others */

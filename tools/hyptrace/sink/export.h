@@ -149,10 +149,7 @@ struct export_many {
 	unsigned int	nr;
 	const char	*folder;	/* of the outputs; it is made if it does not exist */
 	const char	*ending;	/* of their names */
-	/*
-	 * One file in a process of its own: @out is the name of its output. Returns an exit code,
-	 * after a message that names the file.
-	 */
+	/* in a process of its own; returns an exit code, after a message that names the file */
 	int		(*one)(void *arg, const char *file, const char *out);
 	void		*arg;
 };

@@ -246,7 +246,6 @@ static char *put_duration(char *to, uint64_t begin, uint64_t duration)
 	return to + sprintf(to, "%.17g", length);
 }
 
-/* Give a process or a thread its name. */
 static void name_track(struct out *out, const char *what, unsigned int pid, uint64_t tid,
 		       const char *name)
 {

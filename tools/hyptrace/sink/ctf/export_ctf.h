@@ -80,10 +80,7 @@ struct ctf_event {
 	unsigned int			nr_named;
 	unsigned int			*named;	/* indexes of the fields whose names are written */
 	unsigned int			nr_any;
-	/*
-	 * indexes of the fields of any length, which the kernel's events have: texts as strings,
-	 * others as a number of bytes and the bytes
-	 */
+	/* of fields of any length: texts are strings, others a number of bytes and the bytes */
 	unsigned int			*any;
 };
 

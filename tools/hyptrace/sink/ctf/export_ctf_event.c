@@ -114,10 +114,7 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/*
- * Find the hypercalls of an event, if it is that of hypercalls: a variant, whose options are the
- * names of the hypercalls, and have their arguments.
- */
+/* A variant, whose options are the names of the hypercalls, and have their arguments */
 static void find_calls(struct ctf_event *ctf, const struct export *x)
 {
 	const struct hyptrace_event *event = ctf->event;

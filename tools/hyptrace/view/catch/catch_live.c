@@ -226,10 +226,7 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	return catch_finder_waits(c->finder) ? now + AGE_NSEC : UINT64_MAX;
 }
 
-/*
- * Set the trigger. Before that, take all events that could not fire: so each one that follows and
- * meets the condition has fired. Return an exit code.
- */
+/* First take all events that could not fire: so each one that follows, and is meant, has fired. */
 static int arm(struct catcher *c)
 {
 	struct hyptrace *h = c->session.ctx->h;

@@ -153,11 +153,7 @@ uint32_t page_change_owner(const struct page_change *change)
 	return HYPTRACE_OWNERSHIP_HOST;
 }
 
-/*
- * Find the owner of the page after all changes: enum hyptrace_ownership. Several guests may share a
- * page. The host owns it alone when as many have lost it. Return false if there is no successful
- * change.
- */
+/* Several guests may share a page: the host owns it alone when as many have lost it. */
 bool page_history_owner(const struct page_history *history, uint32_t *owner)
 {
 	unsigned int i, sharers = 0;

@@ -387,7 +387,6 @@ static uint64_t get_stat(const char *stats, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Count the events of a CPU that were lost since the instance was made. */
 static uint64_t count_lost(struct record_host *host, unsigned int cpu)
 {
 	char *name = cpu_file(cpu, "stats");

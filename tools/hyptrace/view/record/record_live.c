@@ -153,10 +153,7 @@ static int run(struct record *r)
 	return loop_run(l);
 }
 
-/*
- * Finish the file. From now on only the user's signals interrupt calls. If a pipe blocks, the next
- * one ends the program; a file is finished in any case. Return an exit code.
- */
+/* If a pipe blocks, the user's next signal ends the program; a file is finished in any case. */
 static int end_file(struct record *r)
 {
 	int code;

@@ -93,7 +93,6 @@ void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 		put_text(slow, rec, slow->samples[place].text);
 }
 
-/* Add a sample with the last event of its owner. */
 void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 			struct stat_key owner)
 {

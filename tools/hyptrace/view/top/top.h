@@ -89,10 +89,7 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 		     const struct top_look *look);
 void top_screen_free(struct top_screen *screen);
 
-/*
- * Write a spark line of up to TOP_SECONDS bars, each of up to three bytes. @known is
- * the number of the youngest seconds that have a value. The largest bar is the highest one.
- */
+/* Up to TOP_SECONDS bars of up to three bytes; @known: how many of the last seconds have a value */
 void top_spark(const struct top_row *row, unsigned int known, unsigned int width, bool has_utf8,
 	       char *to);
 
