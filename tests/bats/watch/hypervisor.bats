@@ -6,13 +6,14 @@ load ../helper
 
 export REMOTE=hypervisor
 
-# Trace the workload on CPU 0. Sets $out to the file of the events, $words to the output of the workload, $pid to the
-# pid of its vCPU.
+# trace_workload [COMMAND]...: trace the command, then the workload, on CPU 0. Sets $out to the file of the events,
+# $words to the output of the workload, $pid to the pid of its vCPU.
 trace_workload()
 {
 	ht set --size 8M
 	ht enable hyp_enter hyp_exit
 	stream_begin -C 0
+	"$@"
 	words=$(taskset -c 0 workload --cpu 0 --mmio 300 --psci 200)
 	[[ $words =~ vcpu_pid=([0-9]+) ]]
 	pid=${BASH_REMATCH[1]}
@@ -26,8 +27,16 @@ number()
 	grep -cE "$1" "$out" || true
 }
 
+# Most of the memory is not mapped for the host until it is used.
+use_memory()
+{
+	taskset -c 0 head -c 300M /dev/zero >fill
+	rm fill
+}
+
 @test "a guest run shows hvc, host_abort, guest_exit, eret_guest and eret_host" {
-	trace_workload
+	cd "$BATS_TEST_TMPDIR"
+	trace_workload use_memory
 	reasons="hvc host_abort guest_exit"
 	# The EL2 of Android has all of the host's memory mapped from the beginning.
 	! is_android || reasons="hvc guest_exit"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parse numbers, sizes, CPU lists and event names of the command line.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The command line: the options of all verbs, and the parser of a verb's own.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

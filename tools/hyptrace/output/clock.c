@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The clock of a remote and the wall clock.
+ */
 #include <stdio.h>
 
 #include "clock.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The columns of a table, and those of them that --columns selects.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

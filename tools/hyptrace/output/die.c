@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory, or exit.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A hash map with linear probing: see map.h.
+ */
 #include <stdlib.h>
 
 #include "die.h"

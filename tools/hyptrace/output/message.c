@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notes and errors on stderr.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compare the counters of CPUs, add them up, and put them in order. For count,
+ * stat, top and catch.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wait loop of each verb that waits.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print triggers and what has fired.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

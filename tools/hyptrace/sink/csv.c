@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of events as CSV, written by the steps of rows. For report and export.
+ */
 #include <stdlib.h>
 #include <string.h>
 

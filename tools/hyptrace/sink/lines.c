@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the lines of events and of losses.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the events of an export are from, as a file says it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

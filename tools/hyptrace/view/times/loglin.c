@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A log-linear histogram of times.
+ */
 #include <stdlib.h>
 
 #include "output/die.h"

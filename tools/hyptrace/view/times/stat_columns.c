@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The columns of rows, their cells, and the order of rows by one of them.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

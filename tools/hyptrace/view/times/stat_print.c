@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the numbers of hyptrace stat: the times of CPUs, and the rows.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 

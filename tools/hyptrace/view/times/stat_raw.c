@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Print the counters of EL2 as they are.
+ */
 #include <stdlib.h>
 
 #include "output/die.h"

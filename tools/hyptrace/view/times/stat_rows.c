@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rows of stat and top.
+ */
 #include <stdlib.h>
 #include <string.h>
 

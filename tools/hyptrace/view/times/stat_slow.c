@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keep the slowest samples of a row, with the events that they are made of.
+ */
 #include <stdlib.h>
 #include <string.h>
 
