@@ -107,9 +107,9 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  * @elr:	ELR_EL2 at the panic
  *
  * The host prints what led to the panic: nothing may overwrite it. This CPU may hold any lock, and
- * may have been interrupted anywhere: the event is recorded only if that takes no lock that is
- * held. A fault in here ends here again, and is left alone then. While EL2 runs a protected guest,
- * nothing is recorded.
+ * may have been interrupted anywhere: so the event is left out if the ring is locked, or if a new
+ * sub-buffer would take the lock of the triggers. A fault in here ends here again, and is left
+ * alone then. While EL2 runs a protected guest, nothing is recorded.
  */
 void hyptrace_panic(u64 elr)
 {
@@ -119,7 +119,7 @@ void hyptrace_panic(u64 elr)
 		return;
 	ring->panicked = true;
 	if (ring->selected && !(ring->silent & HYPTRACE_SILENT_GUEST) &&
-	    !hyp_spin_is_locked(&ring->lock)) {
+	    !hyp_spin_is_locked(&ring->lock) && !READ_ONCE(hyptrace_stop_after)) {
 		hyptrace_set_silent(ring, 0);
 		/* A filter or a trigger could wait for a lock. */
 		ring->enabled |= ring->aside & BIT_ULL(HYPTRACE_EVENT_hyp_panic);
