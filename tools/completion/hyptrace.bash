@@ -98,7 +98,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --columns | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --order-bound | --out | --pid | --time | --timeout | --to | --trace | --with)
+		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --columns | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --idle | --keep | --order-bound | --out | --pid | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -138,7 +138,7 @@ _hyptrace()
 		compopt -o default 2>/dev/null
 		return
 		;;
-	-d | -n | --after | --columns | --delay | --duration | --from | --interval | --limit | --rotate | --rate | --count | --order-bound | --pid | --timeout | --to) return ;;
+	-d | -n | --after | --columns | --delay | --duration | --from | --idle | --interval | --keep | --limit | --rotate | --rate | --count | --order-bound | --pid | --timeout | --to) return ;;
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;

@@ -11,13 +11,31 @@
 
 #define AFTER_MAX	1000
 
+#define KEEP_DEFAULT	10
+#define RATE_DEFAULT	6
+#define NUMBER_MAX	100000
+
 enum {
 	OPT_AFTER = 0x200,
+	OPT_SNAPSHOT,
+	OPT_KEEP,
+	OPT_LIMIT,
+	OPT_RATE,
+	OPT_IDLE,
 };
 
 static const struct argp_option options[] = {
 	{ "after", OPT_AFTER, "N", 0, "Print N events that its CPU records after it, too", 0 },
 	{ "file", 'o', "FILE", 0, "Save what the rings hold around each event to FILE", 0 },
+	{ "snapshot", OPT_SNAPSHOT, "DIR", 0,
+	  "Do not print events: save what the rings hold to a file in DIR each time, also after SIGUSR1 and when a trigger stops the recording",
+	  0 },
+	{ "keep", OPT_KEEP, "N", 0, "With --snapshot: keep the last N files (10; 0 for all)", 0 },
+	{ "limit", OPT_LIMIT, "SIZE", 0, "With --snapshot: keep no more than SIZE in all", 0 },
+	{ "rate", OPT_RATE, "N/min", 0, "With --snapshot: save at most N times in a minute (6)",
+	  0 },
+	{ "idle", OPT_IDLE, "TIME", 0,
+	  "With --snapshot: save also when no event has come for TIME", 0 },
 	{ 0 }
 };
 
@@ -45,10 +63,38 @@ static error_t parse_condition(struct catcher *c, const char *arg)
 	return 0;
 }
 
+/* Parse "N" or "N/min". */
+static bool parse_rate(char *arg, uint64_t *rate)
+{
+	static const char unit[] = "/min";
+	char *slash = strchr(arg, '/'), *number = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
+	bool ok = (!slash || !strcmp(slash, unit)) && parse_number(number, NUMBER_MAX, rate);
+
+	free(number);
+	return ok && *rate;
+}
+
+static int check_options(const struct catcher *c)
+{
+	if (c->session.path && (c->path || c->dir))
+		return cmd_usage("--input reads a file: it takes no --%s",
+				 c->path ? "file" : "snapshot");
+	if (c->path && c->dir)
+		return cmd_usage("--snapshot saves what the rings hold: it takes no --file");
+	if (!c->dir && (c->is_limited || c->idle))
+		return cmd_usage("--keep, --limit, --rate and --idle need --snapshot");
+	if (c->dir && c->after)
+		return cmd_usage("--snapshot prints no events: it takes no --after");
+	if (!c->what && !c->dir)
+		return cmd_usage("no event given: use a name, or a name and a condition, such as \"host_hcall && duration > 50us\"");
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct catcher *c = state->input;
 
+	c->is_limited |= key == OPT_KEEP || key == OPT_LIMIT || key == OPT_RATE;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &c->lines;
@@ -65,14 +111,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!strcmp(arg, "-"))
 			return cmd_usage("the standard output has the events that are caught: name a file");
 		return 0;
+	case OPT_SNAPSHOT:
+		c->dir = arg;
+		return *arg ? 0 : cmd_usage("the name of the folder is empty");
+	case OPT_KEEP:
+		if (!parse_number(arg, NUMBER_MAX, &c->keep))
+			return cmd_usage("bad --keep \"%s\": use a number of files up to %d", arg,
+					 NUMBER_MAX);
+		return 0;
+	case OPT_LIMIT:
+		if (!parse_size(arg, &c->bytes) || !c->bytes)
+			return cmd_usage("bad --limit \"%s\": use bytes, or K, M, G or T", arg);
+		return 0;
+	case OPT_RATE:
+		if (!parse_rate(arg, &c->rate))
+			return cmd_usage("bad --rate \"%s\": use a number from 1 to %d, such as 6/min",
+					 arg, NUMBER_MAX);
+		return 0;
+	case OPT_IDLE:
+		if (!parse_time(arg, &c->idle) || !c->idle)
+			return cmd_usage("bad --idle \"%s\": use a time, such as 500ms or 10s",
+					 arg);
+		return 0;
 	case ARGP_KEY_ARG:
 		return parse_condition(c, arg);
 	case ARGP_KEY_END:
-		if (c->session.path && c->path)
-			return cmd_usage("--input reads a file: it takes no --file");
-		if (!c->what)
-			return cmd_usage("no event given: use a name, or a name and a condition, such as \"host_hcall && duration > 50us\"");
-		return 0;
+		return check_options(c);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -81,8 +145,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = (const struct argp_child[]){ { &lines_time_argp, 0, NULL, 0 }, { 0 } },
-	.args_doc = "'EVENT [&& FILTER]' [-- COMMAND...]",
-	.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With COMMAND, its exit code is returned.",
+	.args_doc = "['EVENT [&& FILTER]'] [-- COMMAND...]",
+	.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With --snapshot, be a black box. With COMMAND, its exit code is returned.",
 };
 
 static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
@@ -128,7 +192,7 @@ static int begin(struct catcher *c)
 static int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	static const struct session_ops ops = { .batch = take };
-	static struct catcher c;
+	static struct catcher c = { .keep = KEEP_DEFAULT, .rate = RATE_DEFAULT };
 	struct session *s = &c.session;
 	int code;
 
@@ -141,7 +205,8 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	s->child.no_stdout = true;
 	session_parse(s, &argp, argc, argv, &c);
 	c.limit = s->count;
-	code = session_open(s) ?: begin(&c) ?: (s->file ? find_in_file(&c) : catch_live(&c));
+	code = session_open(s) ?: begin(&c) ?: (s->file ? find_in_file(&c) :
+						c.dir ? catch_save(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

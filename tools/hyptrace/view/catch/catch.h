@@ -118,6 +118,12 @@ struct catcher {
 	struct caught			*kept_last;
 	uint64_t			nr_kept;
 	const char			*path;		/* the file to write, or NULL */
+	const char			*dir;		/* the folder of snapshots, or NULL */
+	uint64_t			keep;		/* so many of them; 0: all */
+	uint64_t			bytes;		/* in all; 0: no limit */
+	uint64_t			rate;		/* in a minute */
+	uint64_t			idle;		/* ns without an event; 0: never */
+	bool				is_limited;	/* an option sets keep, bytes or rate */
 	const struct hyptrace_event	*event;		/* to catch */
 	struct hyptrace_filter		*filter;	/* that it must meet, or NULL */
 	const struct hyptrace_field	*duration;	/* its field with the time in ns; or NULL */
@@ -143,6 +149,10 @@ struct catcher {
 
 /* catch_live.c: set the trigger, wait, and restore the event */
 int catch_live(struct catcher *c);
+bool catch_is_armed(const struct hyptrace_event *event);
+
+/* catch_save.c: wait for a reason, and save what the rings hold */
+int catch_save(struct catcher *c);
 
 /* catch_take.c: which events are caught, and how they are printed */
 int catch_choose(struct catcher *c);
@@ -153,6 +163,7 @@ void catch_flush(struct catcher *c, bool all);
 bool catch_has_enough(const struct catcher *c);
 
 /* catch_stream.c: the rings */
+int catch_hold(struct catcher *c);
 int catch_begin_stream(struct catcher *c);
 int catch_read(struct catcher *c);
 bool catch_is_past(const struct catcher *c);

@@ -16,7 +16,7 @@
 /* How long to wait for the events after one that was caught, before the rings are read again */
 #define AGE_NSEC	(100 * NSEC_PER_MSEC)
 
-static bool is_trigger_set(const struct hyptrace_event *event)
+bool catch_is_armed(const struct hyptrace_event *event)
 {
 	return event->enabled && event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY;
 }
@@ -29,7 +29,7 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 
 	c->session.is_changed |= notification->type != HYPTRACE_NOTIFICATION_TRIGGER;
 	if (event && !strcmp(event->remote, c->session.name) && event->id == c->event->id)
-		c->has_changed |= !is_trigger_set(event);
+		c->has_changed |= !catch_is_armed(event);
 	if (!remote || strcmp(remote->name, c->session.name))
 		return 0;
 	if (notification->type == HYPTRACE_NOTIFICATION_TRIGGER)
@@ -56,7 +56,7 @@ static void ask(struct catcher *c)
 	hyptrace_free_remote(remote);
 	if (hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
 		return;
-	c->has_changed |= !is_trigger_set(event);
+	c->has_changed |= !catch_is_armed(event);
 	hyptrace_free_event(event);
 }
 

@@ -34,7 +34,7 @@ static bool is_noisy(const char *name)
 }
 
 /* Hold the events enabled that show what surrounds the caught one, which the trigger enables. */
-static int hold(struct catcher *c)
+int catch_hold(struct catcher *c)
 {
 	struct session *s = &c->session;
 	const bool *wanted = s->choice.wanted;
@@ -75,7 +75,7 @@ int catch_begin_stream(struct catcher *c)
 	struct session *s = &c->session;
 	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
-	int code = hold(c);
+	int code = catch_hold(c);
 
 	if (code)
 		return code;

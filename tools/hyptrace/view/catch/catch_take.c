@@ -55,7 +55,7 @@ static int find_event(struct catcher *c)
 int catch_choose(struct catcher *c)
 {
 	struct session *s = &c->session;
-	int code = find_event(c) ?: session_choose(s);
+	int code = (c->what ? find_event(c) : EXIT_DONE) ?: session_choose(s);
 
 	if (!code && choice_is_made(&s->choice))
 		session_set_filter(s, accept, c);

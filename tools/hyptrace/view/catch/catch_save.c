@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace catch --snapshot: save what all rings hold each time that something is caught. Nothing
+ * is consumed, and between two catches nothing is done. "record --snapshot" writes the files.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/die.h"
+#include "session/signals.h"
+#include "catch.h"
+
+/* The name of a file: the time (UTC), and the reason */
+#define STAMP		"20260101T000000.000Z"
+#define ENDING		".dat"
+#define PARTIAL		".partial"
+
+#define RATE_NSEC	(60 * NSEC_PER_SEC)
+
+struct saver {
+	struct catcher	*c;
+	int		dir;
+	const char	*reason;	/* why a snapshot is due, or NULL */
+	uint64_t	*saved_at;	/* of the last c->rate snapshots */
+	uint64_t	nr_saved;
+	uint64_t	nr_skipped;	/* the rate was too high */
+	uint64_t	written;	/* events of all CPUs at the last look */
+	uint64_t	look_at;	/* when to look for new events */
+	bool		is_quiet;	/* none came since the last snapshot for that reason */
+};
+
+static bool is_ours(const struct dirent *entry)
+{
+	static const char digits[] = "0123456789";
+	const char *name = entry->d_name, *stamp = STAMP;
+	const size_t len = strlen(name), end = strlen(ENDING);
+
+	if (len <= strlen(STAMP "-") + end || strcmp(name + len - end, ENDING))
+		return false;
+	for (; *stamp; stamp++, name++)
+		if (strchr(digits, *stamp) ? !strchr(digits, *name) : *name != *stamp)
+			return false;
+	return *name == '-';
+}
+
+static int filter(const struct dirent *entry)
+{
+	return is_ours(entry);
+}
+
+/* Remove the oldest files, but not the last one, until the others are within the limits. */
+static void prune(const struct saver *saver)
+{
+	const struct catcher *c = saver->c;
+	uint64_t bytes = 0, *sizes;
+	struct dirent **files;
+	int nr = scandirat(saver->dir, ".", &files, filter, alphasort), i, left;
+	struct stat st;
+
+	if (nr < 0) {
+		cmd_note("cannot read %s: %s", c->dir, strerror(errno));
+		return;
+	}
+	sizes = xcalloc(nr + 1, sizeof(*sizes));
+	for (i = 0; i < nr; i++) {
+		if (!fstatat(saver->dir, files[i]->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			sizes[i] = st.st_size;
+		bytes += sizes[i];
+	}
+	for (i = 0, left = nr; i < nr; i++) {
+		if (left > 1 && ((c->keep && (uint64_t)left > c->keep) ||
+				 (c->bytes && bytes > c->bytes))) {
+			if (unlinkat(saver->dir, files[i]->d_name, 0))
+				cmd_note("cannot remove %s/%s: %s", c->dir, files[i]->d_name,
+					 strerror(errno));
+			bytes -= sizes[i];
+			left--;
+		}
+		free(files[i]);
+	}
+	free(files);
+	free(sizes);
+}
+
+/* Let "record --snapshot" write a file. Return whether it has. */
+static bool write_file(const struct saver *saver, const char *path)
+{
+	const struct catcher *c = saver->c;
+	const char *const argv[] = {
+		"hyptrace", "-r", c->session.name, "record", "--snapshot", "-q", "-o", path, NULL
+	};
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signals_end_program(true);
+		/* the standard output has the names of the files */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execv("/proc/self/exe", (char *const *)argv);
+		cmd_note("cannot run /proc/self/exe: %s", strerror(errno));
+		_exit(EXIT_REFUSED);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void save(struct saver *saver)
+{
+	struct catcher *c = saver->c;
+	struct printer *p = c->session.ctx->p;
+	char stamp[sizeof(STAMP)], *name, *partial;
+	struct timespec now;
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	len = strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime(&now.tv_sec));
+	snprintf(stamp + len, sizeof(stamp) - len, ".%03ldZ", now.tv_nsec / 1000000 % 1000);
+	name = xasprintf("%s/%s-%s" ENDING, c->dir, stamp, saver->reason);
+	partial = xasprintf("%s" PARTIAL, name);
+	if (!write_file(saver, partial)) {
+		cmd_note("cannot save %s: see above", name);
+		unlink(partial);
+	} else if (rename(partial, name)) {
+		cmd_note("cannot rename %s: %s", partial, strerror(errno));
+	} else {
+		c->nr_caught++;
+		printer_line(p, STYLE_PLAIN, "%s", name);
+		printer_str(p, "file", name);
+		printer_str(p, "reason", saver->reason);
+		printer_end(p);
+		out_flush(&c->session.ctx->out);
+		prune(saver);
+	}
+	free(partial);
+	free(name);
+}
+
+static int take(struct loop *l)
+{
+	struct saver *saver = l->arg;
+	struct catcher *c = saver->c;
+	const uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t *at = &saver->saved_at[saver->nr_saved % c->rate];
+
+	if (c->has_changed)
+		return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
+				c->event->name);
+	if (c->has_stopped)
+		return cmd_fail("cannot go on to catch: tracing of \"%s\" was switched off",
+				c->session.name);
+	if (!saver->reason)
+		return LOOP_WAIT;
+	if (saver->nr_saved >= c->rate && now - *at < RATE_NSEC) {
+		saver->nr_skipped++;
+	} else {
+		*at = now;
+		saver->nr_saved++;
+		save(saver);
+	}
+	saver->reason = NULL;
+	return c->limit && c->nr_caught >= c->limit ? EXIT_DONE : LOOP_WAIT;
+}
+
+/* Look whether events have come since the last look. */
+static uint64_t tick(struct loop *l, uint64_t now)
+{
+	struct saver *saver = l->arg;
+	struct catcher *c = saver->c;
+	struct hyptrace_cpu **cpus;
+	uint64_t written = 0;
+	unsigned int nr, i;
+
+	if (!c->idle)
+		return UINT64_MAX;
+	if (now < saver->look_at)
+		return saver->look_at;
+	if (!cmd_get_cpus(c->session.ctx, c->session.name, &cpus, &nr)) {
+		for (i = 0; i < nr; i++)
+			written += cpus[i]->written;
+		hyptrace_free_cpus(cpus);
+	}
+	if (written != saver->written) {
+		saver->is_quiet = false;
+	} else if (saver->look_at && !saver->is_quiet) {
+		saver->is_quiet = true;
+		saver->reason = "idle";
+		/* take() comes again at once */
+		saver->look_at = now + c->idle;
+		return now;
+	}
+	saver->written = written;
+	saver->look_at = now + c->idle;
+	return saver->look_at;
+}
+
+static int hear(const struct hyptrace_notification *notification, void *arg)
+{
+	const struct hyptrace_remote *remote = notification->remote;
+	const struct hyptrace_event *event = notification->event;
+	struct saver *saver = ((struct loop *)arg)->arg;
+	struct catcher *c = saver->c;
+
+	if (event && c->event && !strcmp(event->remote, c->session.name) &&
+	    event->id == c->event->id)
+		c->has_changed |= !catch_is_armed(event);
+	if (!remote || strcmp(remote->name, c->session.name))
+		return 0;
+	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER)
+		c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
+				  remote->state != HYPTRACE_STATE_TRACING;
+	else if (remote->nr_fired)
+		saver->reason = "stopped";
+	else
+		saver->reason = c->event ? c->event->name : "trigger";
+	return 0;
+}
+
+/* SIGUSR1 has come. */
+static void input(struct loop *l)
+{
+	struct saver *saver = l->arg;
+	struct signalfd_siginfo info;
+
+	if (read(l->input_fd, &info, sizeof(info)) == sizeof(info))
+		saver->reason = "signal";
+}
+
+static int prepare(struct saver *saver)
+{
+	struct catcher *c = saver->c;
+	struct session *s = &c->session;
+	struct hyptrace_error err;
+	sigset_t set;
+	int code;
+
+	if (s->remote->state != HYPTRACE_STATE_TRACING)
+		return cmd_fail("cannot wait for events of \"%s\": tracing is off (use \"hyptrace start\", or words at boot)",
+				s->name);
+	saver->dir = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (saver->dir < 0 || faccessat(saver->dir, ".", W_OK | X_OK, 0))
+		return cmd_fail("cannot write to %s: %s", c->dir, strerror(errno));
+	s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
+	if (!s->loop.listener)
+		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	if (signals_catch() < 0 || sigprocmask(SIG_BLOCK, &set, NULL))
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	s->loop.input_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->loop.input_fd < 0)
+		return cmd_fail("cannot catch signals: %s", strerror(errno));
+	code = catch_hold(c);
+	if (code)
+		return code;
+	if (c->event && event_hold(s->ctx->h, c->event, true, c->filter,
+				   HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
+		return cmd_fail_verb("catch", c->event->name, &err);
+	return EXIT_DONE;
+}
+
+int catch_save(struct catcher *c)
+{
+	static const struct loop_ops ops = {
+		.take = take, .tick = tick, .hear = hear, .input = input,
+	};
+	struct saver saver = { .c = c, .dir = -1 };
+	struct session *s = &c->session;
+	struct loop *l = &s->loop;
+	int code;
+
+	saver.saved_at = xcalloc(c->rate, sizeof(*saver.saved_at));
+	l->ops = &ops;
+	l->arg = &saver;
+	l->child = &s->child;
+	code = prepare(&saver) ?: child_start(&s->child);
+	if (!code) {
+		if (!s->quiet)
+			cmd_note("waiting for %s (end with Ctrl-C)", c->what ? c->what : "a reason");
+		if (s->duration)
+			l->deadline = clock_now(CLOCK_MONOTONIC) + s->duration;
+		code = loop_run(l);
+	}
+	event_release_all(s->ctx->h, s->name);
+	if (!code && (!s->quiet || saver.nr_skipped))
+		cmd_note("%" PRIu64 " snapshot%s saved, %" PRIu64 " skipped%s", c->nr_caught,
+			 c->nr_caught == 1 ? "" : "s", saver.nr_skipped,
+			 saver.nr_skipped ? " (more than --rate in a minute)" : "");
+	if (l->input_fd >= 0)
+		close(l->input_fd);
+	if (saver.dir >= 0)
+		close(saver.dir);
+	free(saver.saved_at);
+	return code;
+}
