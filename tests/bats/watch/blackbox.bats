@@ -9,6 +9,7 @@ export REMOTE=hypervisor
 setup()
 {
 	fresh
+	cd "$BATS_TEST_TMPDIR" || return
 	dir=$BATS_TEST_TMPDIR/box
 	mkdir "$dir"
 	ht enable selftest
@@ -105,7 +106,7 @@ has_saved()
 
 @test "a trigger that stops the recording is a reason" {
 	ht stop
-	ht enable selftest --trigger stop
+	ht enable --stop selftest
 	ht start
 	box_begin
 	ht mark 3
@@ -132,7 +133,7 @@ has_saved()
 	run -2 ht catch --snapshot "$dir/file" selftest
 	says "cannot write to $dir/file: Not a directory"
 	run -2 ht catch --snapshot "$dir" none
-	says 'no event "none"'
+	says 'cannot catch "none": no such event'
 	ht stop
 	run -2 ht catch --snapshot "$dir" selftest
 	says "tracing is off"
