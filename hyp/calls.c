@@ -109,7 +109,8 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  * The host prints what led to the panic: nothing may overwrite it. This CPU may hold any lock, and
  * may have been interrupted anywhere: so the event is left out if the ring is locked, or if a new
  * sub-buffer would take the lock of the triggers. A fault in here ends here again, and is left
- * alone then. While EL2 runs a protected guest, nothing is recorded.
+ * alone then. While EL2 runs a protected guest, nothing is recorded. A host that goes on to change
+ * the events or triggers can start the recording again.
  */
 void hyptrace_panic(u64 elr)
 {

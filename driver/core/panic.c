@@ -25,6 +25,8 @@
 #define MAX_EVENTS		4096
 #define MAX_PAYLOAD_BYTES	256
 #define MAX_REMOTES		16
+/* Sub-buffers of a ring without an event, after which the rest is skipped: each look takes long. */
+#define MAX_EMPTY		8
 #define TEXT_BYTES		512
 
 /* How far a time may be ahead of the clock: the writer gives each sub-buffer a time of its own. */
@@ -77,9 +79,12 @@ static const struct hyptrace_event *find_event(const struct hyptrace_remote_desc
 					       const void *payload, u32 size)
 {
 	const struct hyptrace_event *event;
-	u32 id = *(const u16 *)payload;
+	u32 id;
 
-	if (size < sizeof(u32) || !id || id > desc->nr_events)
+	if (size < sizeof(u32))
+		return NULL;
+	id = *(const u16 *)payload;
+	if (!id || id > desc->nr_events)
 		return NULL;
 	event = desc->events[id - 1]();
 	return event->id == id && ALIGN(event->size, sizeof(u32)) == size &&
@@ -90,7 +95,9 @@ static struct hyptrace_subbuf *subbuf_at(const struct hyptrace_ring_pages *ring,
 {
 	struct page *page;
 
-	return get_kernel_nofault(page, &ring->pages[id]) ? NULL : page_address(page);
+	if (get_kernel_nofault(page, &ring->pages[id]) || !pfn_valid(page_to_pfn(page)))
+		return NULL;
+	return page_address(page);
 }
 
 /*
@@ -116,7 +123,7 @@ static struct hyptrace_subbuf *find_newest(const struct hyptrace_ring_pages *rin
 	return newest;
 }
 
-/* Add the last @max events of a sub-buffer. Return how many it has; 0 if it is damaged. */
+/* Add the last @max events of a sub-buffer. Return how many it has; 0 if it is damaged or empty. */
 static u32 add_events(const struct hyptrace_remote_desc *desc, unsigned int cpu,
 		      const struct hyptrace_subbuf *subbuf, u32 max)
 {
@@ -126,7 +133,7 @@ static u32 add_events(const struct hyptrace_remote_desc *desc, unsigned int cpu,
 	u32 size, end, nr;
 
 	if (copy_from_kernel_nofault(copy, subbuf, PAGE_SIZE))
-		return 0;
+		goto damaged;
 	end = copy->commit & HYPTRACE_COMMIT_MASK;
 	walk = (struct hyptrace_walk){ .time = copy->time_stamp };
 	if (end > HYPTRACE_SUBBUF_DATA_SIZE)
@@ -159,7 +166,7 @@ static void add_ring(const struct hyptrace_remote *remote, unsigned int cpu)
 	u64 from, to = ktime_get_boot_fast_ns() + MAX_LEAD_NS;
 	const struct hyptrace_meta *meta;
 	struct hyptrace_subbuf *subbuf;
-	u32 left = panic_events, rounds;
+	u32 left = panic_events, nr, empty = 0;
 
 	if (!ring)
 		return;
@@ -170,18 +177,20 @@ static void add_ring(const struct hyptrace_remote *remote, unsigned int cpu)
 	meta = page_address(ring->meta);
 	if (get_kernel_nofault(from, &meta->begin))
 		return;
-	for (rounds = panic_events; left && rounds; rounds--) {
+	while (left && empty < MAX_EMPTY) {
 		subbuf = find_newest(ring, from, to);
 		if (!subbuf || get_kernel_nofault(to, &subbuf->time_stamp))
 			return;
-		left -= min(left, add_events(remote->desc, cpu, subbuf, left));
+		nr = add_events(remote->desc, cpu, subbuf, left);
+		empty += !nr;
+		left -= min(left, nr);
 		/* No two sub-buffers of a ring have the same time stamp. */
 		if (!to--)
 			return;
 	}
 }
 
-static void print_last(const struct hyptrace_remote_desc *desc)
+static void print_last(const struct hyptrace_remote_desc *desc, const char *whose)
 {
 	static char text[TEXT_BYTES];
 	const struct last *at;
@@ -189,6 +198,8 @@ static void print_last(const struct hyptrace_remote_desc *desc)
 	u64 seconds;
 	u32 ns;
 
+	if (nr_last || nr_damaged)
+		pr_emerg("hyptrace: remote \"%s\": the last events of %s:\n", desc->name, whose);
 	for (i = 0; i < nr_last; i++) {
 		at = order[i];
 		text[0] = 0;
@@ -217,26 +228,28 @@ static bool has_other_rings(const struct hyptrace_remote *remote, unsigned int c
 static void print_remote(const struct hyptrace_remote *remote)
 {
 	unsigned int this = raw_smp_processor_id(), cpu;
+	char whose[sizeof("CPU 4294967295, which panics")];
 
 	add_ring(remote, this);
-	if (nr_last)
-		pr_emerg("hyptrace: remote \"%s\": the last events of CPU %u, which panics:\n",
-			 remote->name, this);
-	print_last(remote->desc);
+	snprintf(whose, sizeof(whose), "CPU %u, which panics", this);
+	print_last(remote->desc, whose);
 	if (!has_other_rings(remote, this))
 		return;
 	for_each_possible_cpu(cpu)
 		add_ring(remote, cpu);
-	if (nr_last)
-		pr_emerg("hyptrace: remote \"%s\": the last events of all CPUs:\n", remote->name);
-	print_last(remote->desc);
+	print_last(remote->desc, "all CPUs");
 }
 
 static int on_panic(struct notifier_block *block, unsigned long action, void *data)
 {
 	const struct hyptrace_remote *remote;
+	static bool has_run;
 	unsigned int nr = 0;
 
+	/* A fault in here is a panic, too. */
+	if (has_run)
+		return NOTIFY_DONE;
+	has_run = true;
 	list_for_each_entry(remote, &hyptrace_remotes, node) {
 		if (remote->desc->print)
 			print_remote(remote);

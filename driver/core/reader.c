@@ -125,21 +125,14 @@ static void reader_sync(struct hyptrace_reader *reader)
 	desc->ops->sync(reader->cpu, desc->priv);
 }
 
-static u64 reader_losses(const struct hyptrace_reader *reader)
-{
-	const struct hyptrace_meta *meta = reader_meta(reader);
-
-	return READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
-}
-
 /* Keep new losses for the next announcement. The writer publishes each at once, or look does. */
 static void reader_save_losses(struct hyptrace_reader *reader)
 {
+	const struct hyptrace_meta *meta = reader_meta(reader);
 	u64 losses;
 
 	hyptrace_reader_refresh(reader);
-	losses = reader_losses(reader);
-
+	losses = READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
 	if (losses > reader->loss_counted) {
 		reader->loss_pending += losses - reader->loss_counted;
 		reader->loss_counted = losses;
@@ -185,11 +178,13 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 		reader->is_exchanging = true;
 	err = desc->ops->exchange_ring(reader->cpu, old, reader->id, new, desc->priv);
 	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock) {
-		reader->is_exchanging = false;
 		if (!err) {
 			swap(*old, *new);
 			WRITE_ONCE(reader->id, old->nr_pages - 1);
 		}
+		/* for a panic that comes in between */
+		barrier();
+		WRITE_ONCE(reader->is_exchanging, false);
 	}
 	if (err)
 		return err;

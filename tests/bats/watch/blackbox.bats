@@ -59,7 +59,8 @@ has_saved()
 }
 
 @test "the oldest files are removed, and nothing else" {
-	touch "$dir/20200101T000000.000Z-selftest.txt" "$dir/notes-selftest.dat" "$dir/20200101T000000.000Z-old.dat"
+	touch "$dir/20200101T000000.000Z-selftest.txt" "$dir/notes-selftest.dat" "$dir/20200101T000000.000Z-old.dat" \
+		"$dir/20200101T000000.000Z-old.dat.part.cpu0"
 	box_begin -j --keep 2 --rate 100/min 'selftest && id == 7'
 	for i in 1 2 3; do
 		ht mark 7
@@ -68,7 +69,7 @@ has_saved()
 	box_end
 	jq -r .file "$out" | tail -n 2 >want
 	jq -e -s 'all(.reason == "selftest")' "$out"
-	printf '%s\n' "$dir"/*Z-*.dat | diff want -
+	printf '%s\n' "$dir"/*Z-*.dat* | diff want -
 	[[ -e $dir/20200101T000000.000Z-selftest.txt && -e $dir/notes-selftest.dat ]]
 }
 
@@ -126,12 +127,24 @@ has_saved()
 	same "$code" 0
 }
 
+@test "what fires right before the end is saved, too" {
+	run -0 ht catch --snapshot "$dir" 'selftest && id == 7' -- hyptrace -r "$REMOTE" mark 7
+	says "hyptrace: 1 snapshot saved, 0 skipped"
+	hyptrace report -q "$dir"/*.dat | grep -q 'selftest: id=7$'
+}
+
 @test "what cannot be is refused, and nothing is changed" {
 	run -2 ht catch --snapshot "$dir/none"
 	says "cannot write to $dir/none: No such file or directory"
 	touch "$dir/file"
 	run -2 ht catch --snapshot "$dir/file" selftest
 	says "cannot write to $dir/file: Not a directory"
+	run -1 ht catch --snapshot "$dir" -F 'id == 3' selftest
+	says "it takes no --after, --filter"
+	box_begin
+	run -2 ht catch --snapshot "$dir" selftest
+	says 'another "hyptrace catch" does'
+	box_end
 	run -2 ht catch --snapshot "$dir" none
 	says 'cannot catch "none": no such event'
 	ht stop

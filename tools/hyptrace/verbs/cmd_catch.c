@@ -83,8 +83,9 @@ static int check_options(const struct catcher *c)
 		return cmd_usage("--snapshot saves what the rings hold: it takes no --file");
 	if (!c->dir && (c->is_limited || c->idle))
 		return cmd_usage("--keep, --limit, --rate and --idle need --snapshot");
-	if (c->dir && c->after)
-		return cmd_usage("--snapshot prints no events: it takes no --after");
+	if (c->dir && (c->after || c->session.choice.filter || c->lines.time ||
+		       c->lines.nanoseconds))
+		return cmd_usage("--snapshot prints no events: it takes no --after, --filter, --time and --ns");
 	if (!c->what && !c->dir)
 		return cmd_usage("no event given: use a name, or a name and a condition, such as \"host_hcall && duration > 50us\"");
 	return 0;

@@ -150,6 +150,8 @@ struct catcher {
 /* catch_live.c: set the trigger, wait, and restore the event */
 int catch_live(struct catcher *c);
 bool catch_is_armed(const struct hyptrace_event *event);
+void catch_ask(struct catcher *c);
+int catch_check(const struct hyptrace_remote *remote);
 
 /* catch_save.c: wait for a reason, and save what the rings hold */
 int catch_save(struct catcher *c);

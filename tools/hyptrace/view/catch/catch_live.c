@@ -41,7 +41,7 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 }
 
 /* Notifications were lost or ignored: ask for what they would have said. */
-static void ask(struct catcher *c)
+void catch_ask(struct catcher *c)
 {
 	struct hyptrace *h = c->session.ctx->h;
 	struct hyptrace_remote *remote;
@@ -54,7 +54,7 @@ static void ask(struct catcher *c)
 	}
 	c->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
 	hyptrace_free_remote(remote);
-	if (hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
+	if (!c->event || hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
 		return;
 	c->has_changed |= !catch_is_armed(event);
 	hyptrace_free_event(event);
@@ -65,7 +65,7 @@ static int heard(struct loop *l, bool lost)
 	struct catcher *c = l->arg;
 
 	if (lost)
-		ask(c);
+		catch_ask(c);
 	if ((c->session.is_changed || lost) && !c->has_stopped && !c->has_changed)
 		session_look(&c->session);
 	c->session.is_changed = false;
@@ -251,7 +251,7 @@ static int arm(struct catcher *c)
 	code = loop_listen(&c->session.loop);
 	c->has_changed = false;
 	c->has_stopped = false;
-	ask(c);
+	catch_ask(c);
 	return code < 0 ? EXIT_DONE : code;
 }
 
@@ -300,7 +300,7 @@ static int finish_file(struct catcher *c)
 	return EXIT_DONE;
 }
 
-static int check(const struct hyptrace_remote *remote)
+int catch_check(const struct hyptrace_remote *remote)
 {
 	unsigned int i;
 
@@ -323,7 +323,7 @@ int catch_live(struct catcher *c)
 	struct session *s = &c->session;
 	struct loop *l = &s->loop;
 	struct hyptrace_error err;
-	int code = check(s->remote), end;
+	int code = catch_check(s->remote), end;
 
 	if (code)
 		return code;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +24,8 @@
 /* The name of a file: the time (UTC), and the reason */
 #define STAMP		"20260101T000000.000Z"
 #define ENDING		".dat"
-#define PARTIAL		".partial"
+/* What a file has behind its name while it is written */
+#define PARTIAL		".part"
 
 #define RATE_NSEC	(60 * NSEC_PER_SEC)
 
@@ -34,37 +36,36 @@ struct saver {
 	uint64_t	*saved_at;	/* of the last c->rate snapshots */
 	uint64_t	nr_saved;
 	uint64_t	nr_skipped;	/* the rate was too high */
+	uint64_t	notified;	/* events that had fired a trigger before the last snapshot */
 	uint64_t	written;	/* events of all CPUs at the last look */
 	uint64_t	look_at;	/* when to look for new events */
 	bool		is_quiet;	/* none came since the last snapshot for that reason */
 };
 
-static bool is_ours(const struct dirent *entry)
+static const char idle[] = "idle";
+
+static int is_ours(const struct dirent *entry)
 {
 	static const char digits[] = "0123456789";
-	const char *name = entry->d_name, *stamp = STAMP;
-	const size_t len = strlen(name), end = strlen(ENDING);
+	const char *name = entry->d_name, *stamp = STAMP, *end = strrchr(name, '-');
 
-	if (len <= strlen(STAMP "-") + end || strcmp(name + len - end, ENDING))
-		return false;
 	for (; *stamp; stamp++, name++)
-		if (strchr(digits, *stamp) ? !strchr(digits, *name) : *name != *stamp)
-			return false;
-	return *name == '-';
+		if (strchr(digits, *stamp) ? !*name || !strchr(digits, *name) : *name != *stamp)
+			return 0;
+	end = end == name ? strchr(end, '.') : NULL;
+	return end && !strncmp(end, ENDING, strlen(ENDING));
 }
 
-static int filter(const struct dirent *entry)
-{
-	return is_ours(entry);
-}
-
-/* Remove the oldest files, but not the last one, until the others are within the limits. */
-static void prune(const struct saver *saver)
+/*
+ * Remove the oldest files, but not the one that was just saved, until the others are within the
+ * limits; and what is left of a file that could not be finished.
+ */
+static void prune(const struct saver *saver, const char *saved)
 {
 	const struct catcher *c = saver->c;
 	uint64_t bytes = 0, *sizes;
 	struct dirent **files;
-	int nr = scandirat(saver->dir, ".", &files, filter, alphasort), i, left;
+	int nr = scandirat(saver->dir, ".", &files, is_ours, alphasort), i, left = 0;
 	struct stat st;
 
 	if (nr < 0) {
@@ -73,21 +74,30 @@ static void prune(const struct saver *saver)
 	}
 	sizes = xcalloc(nr + 1, sizeof(*sizes));
 	for (i = 0; i < nr; i++) {
+		if (strstr(files[i]->d_name, ENDING PARTIAL))
+			continue;
 		if (!fstatat(saver->dir, files[i]->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			sizes[i] = st.st_size;
 		bytes += sizes[i];
+		left++;
 	}
-	for (i = 0, left = nr; i < nr; i++) {
-		if (left > 1 && ((c->keep && (uint64_t)left > c->keep) ||
-				 (c->bytes && bytes > c->bytes))) {
-			if (unlinkat(saver->dir, files[i]->d_name, 0))
-				cmd_note("cannot remove %s/%s: %s", c->dir, files[i]->d_name,
-					 strerror(errno));
+	for (i = 0; i < nr; i++) {
+		const char *name = files[i]->d_name;
+		const bool is_partial = strstr(name, ENDING PARTIAL);
+
+		if (!is_partial && (!strcmp(name, saved) ||
+				    ((!c->keep || (uint64_t)left <= c->keep) &&
+				     (!c->bytes || bytes <= c->bytes))))
+			continue;
+		if (unlinkat(saver->dir, name, 0)) {
+			cmd_note("cannot remove %s/%s: %s", c->dir, name, strerror(errno));
+		} else if (!is_partial) {
 			bytes -= sizes[i];
 			left--;
 		}
-		free(files[i]);
 	}
+	while (nr)
+		free(files[--nr]);
 	free(files);
 	free(sizes);
 }
@@ -100,7 +110,7 @@ static bool write_file(const struct saver *saver, const char *path)
 		"hyptrace", "-r", c->session.name, "record", "--snapshot", "-q", "-o", path, NULL
 	};
 	int status;
-	pid_t pid = fork();
+	pid_t pid = fork(), ended;
 
 	if (!pid) {
 		signals_end_program(true);
@@ -110,16 +120,18 @@ static bool write_file(const struct saver *saver, const char *path)
 		cmd_note("cannot run /proc/self/exe: %s", strerror(errno));
 		_exit(EXIT_REFUSED);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	if (pid < 0)
+		cmd_note("cannot start a process: %s", strerror(errno));
+	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		;
-	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+	return pid > 0 && ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
 static void save(struct saver *saver)
 {
 	struct catcher *c = saver->c;
 	struct printer *p = c->session.ctx->p;
-	char stamp[sizeof(STAMP)], *name, *partial;
+	char stamp[sizeof(STAMP)], *name;
 	struct timespec now;
 	size_t len;
 
@@ -127,48 +139,78 @@ static void save(struct saver *saver)
 	len = strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime(&now.tv_sec));
 	snprintf(stamp + len, sizeof(stamp) - len, ".%03ldZ", now.tv_nsec / 1000000 % 1000);
 	name = xasprintf("%s/%s-%s" ENDING, c->dir, stamp, saver->reason);
-	partial = xasprintf("%s" PARTIAL, name);
-	if (!write_file(saver, partial)) {
-		cmd_note("cannot save %s: see above", name);
-		unlink(partial);
-	} else if (rename(partial, name)) {
-		cmd_note("cannot rename %s: %s", partial, strerror(errno));
-	} else {
+	if (write_file(saver, name)) {
 		c->nr_caught++;
+		saver->is_quiet = saver->reason == idle;
 		printer_line(p, STYLE_PLAIN, "%s", name);
 		printer_str(p, "file", name);
 		printer_str(p, "reason", saver->reason);
 		printer_end(p);
 		out_flush(&c->session.ctx->out);
-		prune(saver);
+		prune(saver, strrchr(name, '/') + 1);
+	} else {
+		cmd_note("cannot save %s: see above", name);
 	}
-	free(partial);
 	free(name);
+}
+
+/* Add up what the rings have counted. Return false if they cannot say it. */
+static bool count(const struct catcher *c, uint64_t *written, uint64_t *notified)
+{
+	struct hyptrace_cpu **cpus;
+	unsigned int nr, i;
+
+	if (cmd_get_cpus(c->session.ctx, c->session.name, &cpus, &nr))
+		return false;
+	*written = 0;
+	*notified = 0;
+	for (i = 0; i < nr; i++) {
+		*written += cpus[i]->written;
+		*notified += cpus[i]->notified;
+	}
+	hyptrace_free_cpus(cpus);
+	return true;
+}
+
+static const char *trigger_of(const struct catcher *c)
+{
+	return c->event ? c->event->name : "trigger";
+}
+
+/* Save, if there is a reason. */
+static void save_if_due(struct saver *saver)
+{
+	const uint64_t now = clock_now(CLOCK_MONOTONIC);
+	struct catcher *c = saver->c;
+	uint64_t *at = &saver->saved_at[saver->nr_saved % c->rate], written, notified;
+
+	if (!saver->reason)
+		return;
+	if (saver->nr_saved >= c->rate && now - *at < RATE_NSEC) {
+		saver->nr_skipped++;
+	} else {
+		*at = now;
+		saver->nr_saved++;
+		/* what fires from now on may not be in the file */
+		if (count(c, &written, &notified))
+			saver->notified = notified;
+		save(saver);
+	}
+	saver->reason = NULL;
 }
 
 static int take(struct loop *l)
 {
 	struct saver *saver = l->arg;
 	struct catcher *c = saver->c;
-	const uint64_t now = clock_now(CLOCK_MONOTONIC);
-	uint64_t *at = &saver->saved_at[saver->nr_saved % c->rate];
 
+	save_if_due(saver);
 	if (c->has_changed)
 		return cmd_fail("cannot go on to catch \"%s\": somebody else has disabled it or changed its trigger",
 				c->event->name);
 	if (c->has_stopped)
 		return cmd_fail("cannot go on to catch: tracing of \"%s\" was switched off",
 				c->session.name);
-	if (!saver->reason)
-		return LOOP_WAIT;
-	if (saver->nr_saved >= c->rate && now - *at < RATE_NSEC) {
-		saver->nr_skipped++;
-	} else {
-		*at = now;
-		saver->nr_saved++;
-		save(saver);
-	}
-	saver->reason = NULL;
 	return c->limit && c->nr_caught >= c->limit ? EXIT_DONE : LOOP_WAIT;
 }
 
@@ -176,32 +218,24 @@ static int take(struct loop *l)
 static uint64_t tick(struct loop *l, uint64_t now)
 {
 	struct saver *saver = l->arg;
-	struct catcher *c = saver->c;
-	struct hyptrace_cpu **cpus;
-	uint64_t written = 0;
-	unsigned int nr, i;
+	const uint64_t period = saver->c->idle;
+	uint64_t written, notified;
+	bool is_first = !saver->look_at;
 
-	if (!c->idle)
+	if (!period)
 		return UINT64_MAX;
 	if (now < saver->look_at)
 		return saver->look_at;
-	if (!cmd_get_cpus(c->session.ctx, c->session.name, &cpus, &nr)) {
-		for (i = 0; i < nr; i++)
-			written += cpus[i]->written;
-		hyptrace_free_cpus(cpus);
-	}
-	if (written != saver->written) {
+	saver->look_at = now + period;
+	if (!count(saver->c, &written, &notified))
+		return saver->look_at;
+	if (written != saver->written || is_first)
 		saver->is_quiet = false;
-	} else if (saver->look_at && !saver->is_quiet) {
-		saver->is_quiet = true;
-		saver->reason = "idle";
-		/* take() comes again at once */
-		saver->look_at = now + c->idle;
-		return now;
-	}
+	else if (!saver->is_quiet)
+		saver->reason = idle;
 	saver->written = written;
-	saver->look_at = now + c->idle;
-	return saver->look_at;
+	/* take() comes again at once */
+	return saver->reason ? now : saver->look_at;
 }
 
 static int hear(const struct hyptrace_notification *notification, void *arg)
@@ -210,6 +244,7 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 	const struct hyptrace_event *event = notification->event;
 	struct saver *saver = ((struct loop *)arg)->arg;
 	struct catcher *c = saver->c;
+	unsigned int i;
 
 	if (event && c->event && !strcmp(event->remote, c->session.name) &&
 	    event->id == c->event->id)
@@ -219,11 +254,25 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER)
 		c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
 				  remote->state != HYPTRACE_STATE_TRACING;
-	else if (remote->nr_fired)
-		saver->reason = "stopped";
-	else
-		saver->reason = c->event ? c->event->name : "trigger";
+	else if (!remote->nr_fired)
+		saver->reason = trigger_of(c);
+	for (i = 0; i < remote->nr_fired; i++)
+		if (notification->type == HYPTRACE_NOTIFICATION_TRIGGER && remote->has_ended &&
+		    remote->fired[i].action == HYPTRACE_TRIGGER_ACTION_STOP)
+			saver->reason = "stopped";
 	return 0;
+}
+
+/* Notifications were lost: ask for what they would have said. */
+static int heard(struct loop *l, bool lost)
+{
+	struct saver *saver = l->arg;
+
+	if (lost) {
+		catch_ask(saver->c);
+		saver->reason = trigger_of(saver->c);
+	}
+	return LOOP_WAIT;
 }
 
 /* SIGUSR1 has come. */
@@ -236,6 +285,16 @@ static void input(struct loop *l)
 		saver->reason = "signal";
 }
 
+/* The end has come: save what has fired since the last notification. */
+static void finish(struct saver *saver)
+{
+	uint64_t written, notified;
+
+	if (!saver->c->limit && count(saver->c, &written, &notified) && notified > saver->notified)
+		saver->reason = trigger_of(saver->c);
+	save_if_due(saver);
+}
+
 static int prepare(struct saver *saver)
 {
 	struct catcher *c = saver->c;
@@ -244,15 +303,21 @@ static int prepare(struct saver *saver)
 	sigset_t set;
 	int code;
 
+	code = catch_check(s->remote);
+	if (code)
+		return code;
 	if (s->remote->state != HYPTRACE_STATE_TRACING)
 		return cmd_fail("cannot wait for events of \"%s\": tracing is off (use \"hyptrace start\", or words at boot)",
 				s->name);
 	saver->dir = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (saver->dir < 0 || faccessat(saver->dir, ".", W_OK | X_OK, 0))
 		return cmd_fail("cannot write to %s: %s", c->dir, strerror(errno));
+	if (flock(saver->dir, LOCK_EX | LOCK_NB))
+		return cmd_fail("cannot write to %s: another \"hyptrace catch\" does", c->dir);
 	s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
 	if (!s->loop.listener)
 		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	if (signals_catch() < 0 || sigprocmask(SIG_BLOCK, &set, NULL))
@@ -263,16 +328,23 @@ static int prepare(struct saver *saver)
 	code = catch_hold(c);
 	if (code)
 		return code;
+	count(c, &saver->written, &saver->notified);
 	if (c->event && event_hold(s->ctx->h, c->event, true, c->filter,
 				   HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
 		return cmd_fail_verb("catch", c->event->name, &err);
-	return EXIT_DONE;
+	/* what changed until now was changed here, but others may have changed something, too */
+	code = loop_listen(&s->loop);
+	saver->reason = NULL;
+	c->has_changed = false;
+	c->has_stopped = false;
+	catch_ask(c);
+	return code < 0 ? EXIT_DONE : code;
 }
 
 int catch_save(struct catcher *c)
 {
 	static const struct loop_ops ops = {
-		.take = take, .tick = tick, .hear = hear, .input = input,
+		.take = take, .tick = tick, .hear = hear, .heard = heard, .input = input,
 	};
 	struct saver saver = { .c = c, .dir = -1 };
 	struct session *s = &c->session;
@@ -290,6 +362,8 @@ int catch_save(struct catcher *c)
 		if (s->duration)
 			l->deadline = clock_now(CLOCK_MONOTONIC) + s->duration;
 		code = loop_run(l);
+		if (!code)
+			finish(&saver);
 	}
 	event_release_all(s->ctx->h, s->name);
 	if (!code && (!s->quiet || saver.nr_skipped))
