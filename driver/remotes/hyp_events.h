@@ -77,7 +77,7 @@ static const char *hyptrace_symbol(u64 value, const struct hyptrace_symbol *name
 	case HYPTRACE_EVENT_##name:					\
 		hyptrace_print_##name(payload, text, size);		\
 		break;
-static void hyptrace_print_event(const void *payload, char *text, size_t size)
+static void __maybe_unused hyptrace_print_event(const void *payload, char *text, size_t size)
 {
 	switch (*(const u16 *)payload) {
 #include "../../hyp/events.h"
