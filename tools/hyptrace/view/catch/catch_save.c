@@ -36,7 +36,7 @@ struct saver {
 	uint64_t	*saved_at;	/* of the last c->rate snapshots */
 	uint64_t	nr_saved;
 	uint64_t	nr_skipped;	/* the rate was too high */
-	uint64_t	notified;	/* events that had fired a trigger before the last snapshot */
+	uint64_t	notified;	/* events that had fired before the last snapshot */
 	uint64_t	written;	/* events of all CPUs at the last look */
 	uint64_t	look_at;	/* when to look for new events */
 	bool		is_quiet;	/* none came since the last snapshot for that reason */
