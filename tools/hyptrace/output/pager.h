@@ -17,7 +17,7 @@ extern volatile sig_atomic_t pager_has_ended;
 bool pager_begin(struct out *out);
 void pager_end(struct out *out);
 
-/* Show it while that takes more than a second. */
+/* progress.c: show it while that takes more than a second */
 void progress_begin(const struct hyptrace_file *file, bool wanted);
 void progress_end(void);
 bool is_stdout_file(void);
