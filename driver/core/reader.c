@@ -219,13 +219,26 @@ static int reader_swap(struct hyptrace_reader *reader)
 }
 
 /*
+ * Whether there is data behind the reader page, which has been consumed. If the writer has left
+ * the page, the rest of a read() is behind it, and no look is needed.
+ */
+static bool has_more(const struct hyptrace_reader *reader, bool final)
+{
+	struct hyptrace_look look;
+
+	if (final && reader->read_left)
+		return true;
+	hyptrace_reader_look_again(reader, &look);
+	return look.in_page || look.nr_subbufs;
+}
+
+/*
  * Get data into the reader page, by a swap if necessary. @end is the end of the data.
  * @final: the writer has left the page, so @end does not change any more.
  */
 static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 {
 	unsigned int round;
-	struct hyptrace_look look;
 	u64 commit;
 	int err = -ESTALE;
 
@@ -248,8 +261,7 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 			return 0;
 
 		/* Avoid a hypercall for a swap that gives no data. */
-		hyptrace_reader_look_again(reader, &look);
-		if (!look.in_page && !look.nr_subbufs)
+		if (!has_more(reader, *final))
 			return -EAGAIN;
 		err = reader_swap(reader);
 		if (err && err != -ESTALE)

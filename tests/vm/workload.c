@@ -34,6 +34,9 @@
 /* A signal ends a WFI of the guest. */
 #define TIMER_US	1000
 
+/* 2^32 divided by the golden ratio: Knuth, The Art of Computer Programming, volume 3, 6.4 */
+#define HASH		2654435761u
+
 /* No store for two such periods: the guest hangs. Tests wait 30 s. */
 #define PERIOD_S	10
 
@@ -300,14 +303,15 @@ static void start_timer(void)
 }
 
 /*
- * Spend a different time after each store. Without this, the machine's ticks can stay in step with
- * the stores: then nearly all of them interrupt the guest, or none.
+ * Spend a time after each store that looks random. With the same time, or with one that grows by
+ * steps, the machine's ticks can stay in step with the stores: then more of them, or fewer,
+ * interrupt the guest.
  */
 static void vary(unsigned long exits)
 {
 	unsigned long left;
 
-	for (left = exits * 37 % 251; left; left--)
+	for (left = (uint32_t)(exits * HASH) >> 24; left; left--)
 		asm volatile("");
 }
 
