@@ -27,7 +27,8 @@
  * models: driver/core/look.c:hyptrace_reader_look_again f31ba48ae9116e514630ec7c5eccdeca4143c8ae6fc9aec7026246fb6be142e8
  * models: driver/core/look.c:committed_bytes 354a412af234c9f958850a6ec06fda5af5c33376cf8a1c183e8160d04bcca449
  * models: driver/core/reader.c:hyptrace_reader_begin_read 75ec0d6daebebd2b14c006fa7108baaebd3d2ad3206959c60634c265e2a6bc0d
- * models: driver/core/reader.c:reader_fill 6730d5dd1478ec4f9b02f997fe9836dae9eb9be3ff2a44f09eef305df6d9ef12
+ * models: driver/core/reader.c:has_more 439299d145943e61b1c396d38ccf0975a7ae8f14d73bc62d344d51a66fb611e7
+ * models: driver/core/reader.c:reader_fill 9def0feb5a8dad6544f80e1701b2591227b419234b45f46a258a683bb84e7401
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
  * models: driver/core/reader.c:reader_consume 7ff45ac034bebce177a1fca357796bed3f9b1e3b30065b1a9b2fef577dffd92d
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
@@ -337,13 +338,17 @@ fill:
 				changed = true;
 			}
 		:: else ->
-			/* hyptrace_reader_look() */
-			d_step { any = commit[reader_page] > consumed; i = meta_tail_id; }
-			any = any || meta_nr > 0;
+			/* has_more() */
+			if
+			:: final -> any = true;		/* a read() has more to deliver */
+			:: true ->
+				d_step { any = commit[reader_page] > consumed; i = meta_tail_id; }
+				any = any || meta_nr > 0;
 #if MUTANT != 26	/* the reader ignores the sub-buffer that the writer is in */
-			any = any || (i != reader_page && commit[i] > 0);
+				any = any || (i != reader_page && commit[i] > 0);
 #endif
-			i = 0;
+				i = 0;
+			fi;
 			if
 			:: any -> swap();
 			:: else -> ret = EAGAIN;
