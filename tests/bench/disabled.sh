@@ -35,7 +35,7 @@ places()
 				complete[to] = 1
 				paid[to] = paid[from] ? paid[from] : -1
 				paid[from] = 1
-			} else if ($2 ~ /LDST(32|64)_ABS_LO12_NC/) {
+			} else if ($2 ~ /LDST(32|64)_ABS_LO12_NC/ && insn !~ /^st/) {
 				load(1)
 			}
 			next
