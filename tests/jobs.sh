@@ -40,9 +40,10 @@ jobs_one()
 	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$log.times")
 	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$good" "$bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
 	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
+	((!bad)) || grep -a -B 3 '^not ok' "$log" | head -n 20 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
 }
 
-# Run all jobs, print the slowest files and, as the last line, the sum of the tests. Fail if a test did.
+# Run all jobs, print the slowest files, what has failed and, as the last line, the sum of the tests. Fail if a test did.
 jobs_run()
 {
 	local work code=0 running=0 line name command sorted most=$((($(nproc) * 3 + 1) / 2))
@@ -77,6 +78,8 @@ jobs_run()
 	done
 	echo
 	sort "$work/rows"
+	# again, since somebody may see only the end
+	[[ ! -s $work/failed ]] || cat "$work/failed"
 	awk '{ passed += $2; failed += $4 } END { printf "%d passed, %d failed\n", passed, failed
 		exit failed || !passed }' "$work/rows" || code=1
 	rm -rf "$work"

@@ -45,6 +45,8 @@ extern struct list_head hyptrace_remotes;
 struct hyptrace_remote *hyptrace_remote_find(const char *name);
 
 /* losses.c */
+void hyptrace_reader_save_losses(struct hyptrace_reader *reader);
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 void hyptrace_losses_init(struct hyptrace_remote *remote);
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
@@ -191,7 +193,6 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader);
 int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
 				  struct hyptrace_ring_pages *new);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
-bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 
 /**
  * struct hyptrace_look - the data in a ring at one moment

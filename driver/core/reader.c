@@ -125,20 +125,6 @@ static void reader_sync(struct hyptrace_reader *reader)
 	desc->ops->sync(reader->cpu, desc->priv);
 }
 
-/* Keep new losses for the next announcement. The writer publishes each at once, or look does. */
-static void reader_save_losses(struct hyptrace_reader *reader)
-{
-	const struct hyptrace_meta *meta = reader_meta(reader);
-	u64 losses;
-
-	hyptrace_reader_refresh(reader);
-	losses = READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
-	if (losses > reader->loss_counted) {
-		reader->loss_pending += losses - reader->loss_counted;
-		reader->loss_counted = losses;
-	}
-}
-
 /**
  * hyptrace_reader_unload - take the ring away from the reader
  * @reader:	after the return, nothing calls swap or sync for it
@@ -148,7 +134,7 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return;
-	reader_save_losses(reader);
+	hyptrace_reader_save_losses(reader);
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
@@ -574,7 +560,7 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	guard(mutex)(&reader->lock);
 	if (!reader->ring)
 		return -ENODEV;
-	reader_save_losses(reader);
+	hyptrace_reader_save_losses(reader);
 	hyptrace_user_meta_hide(reader);
 	err = desc->ops->reset(reader->cpu, desc->priv);
 	if (!err) {
@@ -585,23 +571,4 @@ int hyptrace_reader_clear(struct hyptrace_reader *reader)
 	}
 	hyptrace_user_meta_update(reader);
 	return err;
-}
-
-/**
- * hyptrace_reader_losses - get the events lost since the last call
- * @reader:	the reader of a CPU
- * @count:	out: events lost since the last call, also before a clear or an unload
- * @total:	out: events lost since the load or the last clear
- *
- * Return: true if @count is not 0.
- */
-bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
-{
-	guard(mutex)(&reader->lock);
-	if (reader->ring)
-		reader_save_losses(reader);
-	*count = reader->loss_pending;
-	*total = reader->loss_counted;
-	reader->loss_pending = 0;
-	return *count;
 }

@@ -32,7 +32,7 @@
  * models: driver/core/reader.c:entries_of_page 637f8076e0850f230d363ba153fe9a8583eb00195d72a0fc9ce24071a0663c26
  * models: driver/core/reader.c:reader_consume 7ff45ac034bebce177a1fca357796bed3f9b1e3b30065b1a9b2fef577dffd92d
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
- * models: driver/core/reader.c:hyptrace_reader_clear 5cc37ea5df862e7644ef19821b527e28f482865b1b7c214cf50af84583280ed8
+ * models: driver/core/reader.c:hyptrace_reader_clear 4ab8c3a0f0bb4692678bfc3b840474c0286b9671e07373b0746f9e047939ddbf
  * models: driver/remotes/writer.c:swap_reader_page fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
  * models: driver/remotes/writer.c:reset_ring 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
  */
