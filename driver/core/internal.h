@@ -45,8 +45,6 @@ extern struct list_head hyptrace_remotes;
 struct hyptrace_remote *hyptrace_remote_find(const char *name);
 
 /* losses.c */
-void hyptrace_reader_save_losses(struct hyptrace_reader *reader);
-bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 void hyptrace_losses_init(struct hyptrace_remote *remote);
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
@@ -211,6 +209,8 @@ struct hyptrace_meta;
 
 u64 hyptrace_meta_notified(const struct hyptrace_meta *meta);
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader);
+void hyptrace_reader_save_losses(struct hyptrace_reader *reader);
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 void hyptrace_reader_refresh(const struct hyptrace_reader *reader);
 void hyptrace_reader_count(struct hyptrace_reader *reader);
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A look at what a ring's writer publishes shows whether there is data to read. It needs no
- * hypercall and no mutex. Called by reader.c and device/.
+ * A look at what a ring's writer publishes shows whether there is data to read, and what was lost.
+ * It needs no hypercall and, for data, no mutex. Called by reader.c, losses.c and device/.
  */
 #include <linux/mm.h>
 #include <linux/spinlock.h>
@@ -182,4 +182,42 @@ u64 hyptrace_reader_notified(struct hyptrace_reader *reader)
 {
 	guard(hyptrace_spinlock_bh)(&reader->look_lock);
 	return reader->ring ? hyptrace_meta_notified(page_address(reader->ring->meta)) : 0;
+}
+
+/**
+ * hyptrace_reader_save_losses - keep new losses for the next announcement
+ * @reader:	loaded; its lock held
+ *
+ * The writer publishes each at once, or look does.
+ */
+void hyptrace_reader_save_losses(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
+	u64 losses;
+
+	hyptrace_reader_refresh(reader);
+	losses = READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
+	if (losses > reader->loss_counted) {
+		reader->loss_pending += losses - reader->loss_counted;
+		reader->loss_counted = losses;
+	}
+}
+
+/**
+ * hyptrace_reader_losses - get the events lost since the last call
+ * @reader:	the reader of a CPU
+ * @count:	out: events lost since the last call, also before a clear or an unload
+ * @total:	out: events lost since the load or the last clear
+ *
+ * Return: true if @count is not 0.
+ */
+bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
+{
+	guard(mutex)(&reader->lock);
+	if (reader->ring)
+		hyptrace_reader_save_losses(reader);
+	*count = reader->loss_pending;
+	*total = reader->loss_counted;
+	reader->loss_pending = 0;
+	return *count;
 }

@@ -1,53 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Announcements of lost events: work of each remote looks for them while a listener wants them.
- * Called by netlink/, reader.c, state.c and register.c.
+ * Called by netlink/, state.c and register.c.
  */
 #include <linux/cleanup.h>
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/workqueue.h>
 
 #include "internal.h"
-#include "../../hyp/abi.h"
-
-/**
- * hyptrace_reader_save_losses - keep new losses for the next announcement
- * @reader:	loaded; its lock held
- *
- * The writer publishes each at once, or look does.
- */
-void hyptrace_reader_save_losses(struct hyptrace_reader *reader)
-{
-	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
-	u64 losses;
-
-	hyptrace_reader_refresh(reader);
-	losses = READ_ONCE(meta->overrun) + READ_ONCE(meta->dropped);
-	if (losses > reader->loss_counted) {
-		reader->loss_pending += losses - reader->loss_counted;
-		reader->loss_counted = losses;
-	}
-}
-
-/**
- * hyptrace_reader_losses - get the events lost since the last call
- * @reader:	the reader of a CPU
- * @count:	out: events lost since the last call, also before a clear or an unload
- * @total:	out: events lost since the load or the last clear
- *
- * Return: true if @count is not 0.
- */
-bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
-{
-	guard(mutex)(&reader->lock);
-	if (reader->ring)
-		hyptrace_reader_save_losses(reader);
-	*count = reader->loss_pending;
-	*total = reader->loss_counted;
-	reader->loss_pending = 0;
-	return *count;
-}
 
 /**
  * hyptrace_remote_watch_losses - start to check for losses periodically
