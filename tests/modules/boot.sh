@@ -27,7 +27,7 @@ stock_boot()
 	: >"$2/console"
 	# not KVM: a virtual machine may have a KVM that cannot run this. One thread for both CPUs: with one for each, QEMU 7.2
 	# may go on to run code that the kernel has patched.
-	line+=(-accel tcg,thread=single -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
+	line+=(-accel "tcg,thread=single" -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
 		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
 		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
 	setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" ||
