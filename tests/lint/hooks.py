@@ -125,6 +125,10 @@ def main(root):
                     # its place is the file
                     files.add(hook.name)
             out.update(removals(before, after, places))
+            if places:
+                # a file in which no rule finds a place
+                name = sorted(places)[0]
+                jobs.append((name, path, pool.submit(is_named, name, path, "int nothing;\n")))
             for name, around in out.items():
                 text = "\n".join(line for number, line in enumerate(lines) if number not in around)
                 jobs.append((name, path, pool.submit(is_named, name, path, text)))

@@ -153,6 +153,9 @@ def run_spatch(patch, text, suffix):
             if not ran.returncode:
                 return read_file(work, "after" + suffix) or text
             said = ran.stderr + ran.stdout
+            # no rule has found its place
+            if "there are no modified files" in said:
+                return text
             failed = re.search(r"rule starting on line (\d+): node", said)
             rest = without_hook(rules, int(failed.group(1))) if failed else rules
             if rest == rules:
