@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The page that describes the remotes and their rings to a reader of a dump of the memory: see
- * linux/hyptrace_dump.h. Called by register.c, reader.c, resize.c and netlink/describe.c.
+ * linux/hyptrace_dump.h. Called by register.c, reader.c and netlink/describe.c.
  *
  * A machine may stop at any moment. So what the page names is complete before the page names it,
  * and is freed after that. Without memory for a description, a dump lacks it: nothing else fails.
@@ -13,8 +13,9 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/utsname.h>
-#include <linux/uuid.h>
+#if !defined(MODULE) && defined(CONFIG_VMCORE_INFO)
 #include <linux/vmcore_info.h>
+#endif
 
 #include <linux/hyptrace_dump.h>
 
@@ -25,8 +26,11 @@
 #define LIST_MAX	((PAGE_SIZE - sizeof(struct hyptrace_dump_list)) / sizeof(u64))
 
 static_assert(sizeof(struct hyptrace_dump) <= SZ_4K);
+/* the same on all machines */
+static_assert(offsetof(struct hyptrace_dump, remotes) == 264);
+static_assert(sizeof(struct hyptrace_dump_remote) == 56);
 
-/* Protects what the page says of the remotes, and what belongs to it */
+/* Protects what the page says of the remotes, and what belongs to it; taken inside control */
 static DEFINE_MUTEX(dump_lock);
 static struct hyptrace_dump *dump;
 
@@ -38,6 +42,7 @@ static u32 sum_of(const void *data, size_t size)
 /* The page is not valid from the change of a field until this has set the sum. */
 static void seal(void)
 {
+	dump->real_offset = ktime_get_real_ns() - ktime_get_boottime_ns();
 	dump->sum = 0;
 	dump->sum = sum_of(dump, PAGE_SIZE);
 }
@@ -130,11 +135,13 @@ void hyptrace_dump_ring_end(struct hyptrace_reader *reader)
 	reader->dump = NULL;
 }
 
-static struct hyptrace_dump_remote *find(const char *name)
+/* Find what the page says of a remote: two remotes may have had the same name. */
+static struct hyptrace_dump_remote *find(struct hyptrace_dump_list *rings)
 {
+	const u64 address = rings ? virt_to_phys(rings) : 0;
 	struct hyptrace_dump_remote *at = dump->remotes;
 
-	while (at < dump->remotes + HYPTRACE_DUMP_REMOTES && strcmp(at->name, name))
+	while (at < dump->remotes + HYPTRACE_DUMP_REMOTES && at->rings != address)
 		at++;
 	return at < dump->remotes + HYPTRACE_DUMP_REMOTES ? at : NULL;
 }
@@ -152,8 +159,9 @@ void hyptrace_dump_add(struct hyptrace_remote *remote)
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		last = list_put(last, 0);
 	guard(mutex)(&dump_lock);
-	at = find("");
+	at = find(NULL);
 	if (!last || !at) {
+		pr_warn("hyptrace: a dump of the memory will lack remote \"%s\"\n", remote->name);
 		list_free(rings);
 		return;
 	}
@@ -187,7 +195,7 @@ void hyptrace_dump_remove(struct hyptrace_remote *remote)
 	guard(mutex)(&dump_lock);
 	if (!remote->dump_rings)
 		return;
-	at = find(remote->name);
+	at = find(remote->dump_rings);
 	text = at->text;
 	memset(at, 0, sizeof(*at));
 	seal();
@@ -207,17 +215,19 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	size_t used, part;
 	void *page;
 
-	if (!text->bytes) {
+	if (!text->first && !text->failed) {
 		text->first = list_grow(NULL, 0);
 		text->last = text->first;
+		text->failed = !text->first;
 	}
-	for (; size && text->last; size -= part, data += part) {
+	for (; size && !text->failed; size -= part, data += part) {
 		used = text->bytes % PAGE_SIZE;
 		if (!used) {
 			page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 			text->last = page ? list_put(text->last, virt_to_phys(page)) : NULL;
 			if (!text->last) {
 				free_page((unsigned long)page);
+				text->failed = true;
 				return;
 			}
 			text->page = page;
@@ -232,7 +242,7 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 /**
  * hyptrace_dump_text_end - let the page name a description in place of the last one
  * @remote:	the remote, control mutex held
- * @text:	all its messages; if memory was missing, the last description stays
+ * @text:	all its messages; if it has failed, the last description stays
  */
 void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrace_dump_text *text)
 {
@@ -240,12 +250,12 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 	struct hyptrace_dump_remote *at;
 
 	guard(mutex)(&dump_lock);
-	if (!text->last || !remote->dump_rings) {
+	if (text->failed || !text->first || !remote->dump_rings) {
 		text_free(new);
 		return;
 	}
 	list_seal(text->first);
-	at = find(remote->name);
+	at = find(remote->dump_rings);
 	swap(at->text, new);
 	at->text_bytes = text->bytes;
 	at->text_sum = ~text->sum;
@@ -266,9 +276,8 @@ int __init hyptrace_dump_init(void)
 	if (!dump)
 		return -ENOMEM;
 	memcpy(dump->magic, HYPTRACE_DUMP_MAGIC, sizeof(dump->magic));
+	dump->address = virt_to_phys(dump);
 	dump->page_size = PAGE_SIZE;
-	generate_random_uuid(dump->id);
-	dump->real_offset = ktime_get_real_ns() - ktime_get_boottime_ns();
 	dump->overrun = offsetof(struct hyptrace_meta, overrun);
 	dump->dropped = offsetof(struct hyptrace_meta, dropped);
 	dump->filtered = offsetof(struct hyptrace_meta, filtered);

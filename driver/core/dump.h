@@ -24,10 +24,11 @@ void hyptrace_dump_ring_end(struct hyptrace_reader *reader);
 /**
  * struct hyptrace_dump_text - the description of a remote, while it is made
  * @first:	list of its pages
- * @last:	the last page of the list; NULL if memory was missing
+ * @last:	the last page of the list
  * @page:	the last page of the description
  * @bytes:	bytes of the description
  * @sum:	its CRC, not complemented
+ * @failed:	something is missing: it must not be used
  */
 struct hyptrace_dump_text {
 	struct hyptrace_dump_list	*first;
@@ -35,6 +36,7 @@ struct hyptrace_dump_text {
 	void				*page;
 	u32				bytes;
 	u32				sum;
+	bool				failed;
 };
 
 /* netlink/describe.c calls these, with the control mutex held */

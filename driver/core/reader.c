@@ -176,12 +176,12 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 		barrier();
 		WRITE_ONCE(reader->is_exchanging, false);
 	}
+	if (!err) {
+		reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
+		hyptrace_user_meta_update(reader);
+	}
 	hyptrace_dump_ring(reader);
-	if (err)
-		return err;
-	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
-	hyptrace_user_meta_update(reader);
-	return 0;
+	return err;
 }
 
 static int reader_swap(struct hyptrace_reader *reader)
@@ -456,6 +456,7 @@ static int reader_advance(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return -ENODEV;
 	id = reader->id;
+	reader->read_left = 0;
 	err = reader_fill(reader, &end, &final);
 	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)

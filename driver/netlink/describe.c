@@ -39,7 +39,7 @@ static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *r
 	while (i < nr && size <= MESSAGE_BYTES_MAX) {
 		skb = genlmsg_new(size, GFP_KERNEL);
 		if (!skb)
-			return;
+			break;
 		header = genlmsg_put(skb, 0, 0, &hyptrace_nl_family, 0, cmd);
 		if (header && !fill(skb, remote, i)) {
 			genlmsg_end(skb, header);
@@ -50,6 +50,7 @@ static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *r
 		}
 		nlmsg_free(skb);
 	}
+	text->failed |= i < nr;
 }
 
 static void describe(const struct hyptrace_remote *remote)
@@ -83,7 +84,7 @@ static DECLARE_WORK(work, describe_all);
  */
 void hyptrace_describe(void)
 {
-	schedule_work(&work);
+	queue_work(hyptrace_wq, &work);
 }
 
 /**

@@ -71,33 +71,33 @@ struct hyptrace_dump_remote {
 /**
  * struct hyptrace_dump - the page that describes everything
  * @magic:	HYPTRACE_DUMP_MAGIC
+ * @address:	its own address: a copy of the page elsewhere is none
  * @sum:	of the page
  * @page_size:	bytes of a page, and of a sub-buffer
- * @id:		a UUID of this load of the driver
- * @real_offset: CLOCK_REALTIME minus the clock of the events, CLOCK_BOOTTIME, when the driver was
- *		loaded, ns
+ * @real_offset: CLOCK_REALTIME minus the clock of the events, CLOCK_BOOTTIME, when the page was
+ *		last changed, ns
  * @overrun:	where the writer's counters are in their page, each a __u64: events overwritten ...
  * @dropped:	... events dropped ...
  * @filtered:	... and events that filters have refused
  * @nr_remotes:	number of @remotes; one without a name was unregistered
- * @release:	of the kernel, as in struct utsname
+ * @release:	of the kernel, as in struct utsname, with NULs up to a multiple of 8
  * @version:	the same
  * @machine:	the same
  * @remotes:	the remotes
  */
 struct hyptrace_dump {
 	char	magic[16];
+	__u64	address;
 	__u32	sum;
 	__u32	page_size;
-	__u8	id[16];
 	__s64	real_offset;
 	__u16	overrun;
 	__u16	dropped;
 	__u16	filtered;
 	__u16	nr_remotes;
-	char	release[65];
-	char	version[65];
-	char	machine[66];
+	char	release[72];
+	char	version[72];
+	char	machine[72];
 	struct hyptrace_dump_remote remotes[HYPTRACE_DUMP_REMOTES];
 };
 

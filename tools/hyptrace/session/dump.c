@@ -12,6 +12,7 @@
 #include "output/die.h"
 #include "child.h"
 #include "session.h"
+#include "signals.h"
 
 /* Make a folder for the file. Return its name, for free(), or NULL. */
 static char *make_folder(void)
@@ -35,6 +36,8 @@ int session_open_dump(struct session *s, struct hyptrace_error *err)
 
 	if (!folder)
 		return code;
+	/* a signal does not keep the folder from being removed */
+	signals_catch();
 	path = xasprintf("%s/events.dat", folder);
 	/* a name with a colon must not begin like that of a remote */
 	source = xasprintf(DUMP_PREFIX "%s%s%s", remote ? remote : "", remote ? ":" : "",

@@ -62,7 +62,7 @@ static void note_missing(void *arg, const char *text)
 /* Read "FILE" or "REMOTE:FILE". */
 static struct hyptrace *open_dump(const char *source, struct hyptrace_error *err)
 {
-	const size_t len = strspn(source, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+	const size_t len = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 	const char *path = len && source[len] == ':' ? source + len + 1 : source;
 	char *remote = path == source ? NULL : xasprintf("%.*s", (int)len, source);
 	struct hyptrace *h = hyptrace_open_dump(path, remote, note_missing, (void *)path, err);

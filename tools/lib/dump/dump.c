@@ -20,6 +20,8 @@
 #include "dump.h"
 
 #define TEXT_BYTES_MAX	(16U << 20)
+#define CPUS_MAX	8192
+#define RINGS_BYTES_MAX	(UINT64_C(1) << 30)
 
 #define ELF_MAGIC	"\177ELF"
 #define ELF_TYPE_AT	16
@@ -42,6 +44,7 @@ struct dump {
 	size_t				text_bytes;
 	struct ring			*rings;		/* by CPU; without a list: no ring */
 	unsigned int			nr_rings;
+	uint64_t			bytes_left;	/* that further rings may take */
 	hyptrace_note_fn		note;
 	void				*note_arg;
 };
@@ -99,11 +102,11 @@ static int read_text(struct dump *d, struct hyptrace_error *err)
 	const uint32_t page_size = d->page->page_size;
 	struct dump_list list = {};
 	unsigned int i;
-	int ret = remote->text && remote->text_bytes <= TEXT_BYTES_MAX ? 0 : -EBADMSG;
+	int ret = !remote->text ? -ENODATA : remote->text_bytes > TEXT_BYTES_MAX ? -EBADMSG : 0;
 
 	if (!ret)
 		ret = hyptrace_list_read(d->mem, remote->text, page_size, true, &list);
-	if (!ret && (uint64_t)list.nr * page_size < remote->text_bytes)
+	if (!ret && list.nr != (remote->text_bytes + page_size - 1) / page_size)
 		ret = -EBADMSG;
 	d->text = ret ? NULL : malloc((size_t)list.nr * page_size);
 	if (!ret && !d->text)
@@ -112,7 +115,7 @@ static int read_text(struct dump *d, struct hyptrace_error *err)
 		if (!hyptrace_memory_read(d->mem, list.at[i], d->text + (size_t)i * page_size,
 					  page_size))
 			ret = -ENODATA;
-	if (!ret && hyptrace_crc(0, d->text, remote->text_bytes) != remote->text_sum)
+	if (!ret && !hyptrace_has_crc(d->text, remote->text_bytes, remote->text_sum))
 		ret = -EBADMSG;
 	d->text_bytes = remote->text_bytes;
 	free(list.at);
@@ -138,15 +141,17 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 	int ret;
 
 	ret = hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring->list);
-	if (!ret && (ring->list.nr <= HYPTRACE_DUMP_SUBBUFS || ring->list.cpu != cpu)) {
+	if (!ret && (ring->list.nr <= HYPTRACE_DUMP_SUBBUFS || ring->list.cpu != cpu))
+		ret = -EBADMSG;
+	if (!ret && (uint64_t)ring->list.nr * d->page->page_size > d->bytes_left)
+		ret = -ENOMEM;
+	if (ret) {
 		free(ring->list.at);
 		ring->list.at = NULL;
-		ret = -EBADMSG;
-	}
-	if (ret) {
 		note(d, "the ring of CPU %u %s", cpu, why(ret));
 		return;
 	}
+	d->bytes_left -= (uint64_t)ring->list.nr * d->page->page_size;
 	ring->overrun = read_count(d, ring, d->page->overrun, &complete);
 	ring->dropped = read_count(d, ring, d->page->dropped, &complete);
 	ring->filtered = read_count(d, ring, d->page->filtered, &complete);
@@ -164,8 +169,9 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 
 	if (ret)
 		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
-	d->rings = calloc(list.nr + 1, sizeof(*d->rings));
-	d->nr_rings = d->rings ? list.nr : 0;
+	d->bytes_left = RINGS_BYTES_MAX;
+	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
+	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
 	for (cpu = 0; cpu < d->nr_rings; cpu++)
 		if (list.at[cpu])
 			read_ring(d, cpu, list.at[cpu]);
@@ -249,7 +255,7 @@ static int answer_cpu(const struct dump *d, unsigned int cpu, hyptrace_nl_fn fn,
 	char name[HYPTRACE_REMOTE_NAME_MAX + 1];
 	int ret;
 
-	snprintf(name, sizeof(name), "%s", d->remote->name);
+	snprintf(name, sizeof(name), "%.*s", HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 	if (!msg || !genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, HYPTRACE_CMD_CPU_GET, 0) ||
 	    nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, name) ||
 	    nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
@@ -297,7 +303,7 @@ static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg
 	case HYPTRACE_CMD_CPU_GET:
 		return answer_cpus(arg, request, fn, fn_arg, err);
 	}
-	return hyptrace_error_set(err, EOPNOTSUPP, "a dump cannot be changed");
+	return hyptrace_error_set(err, EOPNOTSUPP, "a dump cannot do that");
 }
 
 static void *map_memory(size_t size)
@@ -339,7 +345,7 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	}
 	if (!hyptrace_memory_read(d->mem, list->at[HYPTRACE_DUMP_MAP_META], meta, page_size)) {
 		memset(meta, 0, page_size);
-		note(d, "what was read of CPU %u is not known: all its events follow", cpu);
+		note(d, "what was read of CPU %u is not known: its events may be read before", cpu);
 	}
 	meta->buffer.meta_struct_len = sizeof(*meta);
 	/* a clear was in progress */
@@ -390,10 +396,24 @@ static const struct hyptrace_backend backend = {
 	.close = close_source,
 };
 
+/* What copies sub-buffers takes their size from the remote. */
+static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_error *err)
+{
+	struct hyptrace_remote **remotes;
+	unsigned int nr;
+	bool is_good;
+
+	if (hyptrace_get_remotes(h, &remotes, &nr, err))
+		return -err->errnum;
+	is_good = nr == 1 && remotes[0]->subbuf_size == d->page->page_size;
+	hyptrace_free_remotes(remotes);
+	return is_good ? 0 : hyptrace_error_set(err, EBADMSG, "its description is damaged");
+}
+
 /**
  * hyptrace_open_dump - read a dump of a machine's memory in place of the driver
- * @path:	a vmcore of kdump, also one that makedumpfile has compressed, what QEMU's
- *		dump-guest-memory has written, or /proc/kcore
+ * @path:	a vmcore of kdump, also one that makedumpfile has compressed, or what QEMU's
+ *		dump-guest-memory has written
  * @remote:	name of the remote, or NULL for the first one that has rings
  * @note:	called with a sentence for each part that is missing; NULL for none
  * @arg:	its first argument
@@ -409,7 +429,10 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 				    void *arg, struct hyptrace_error *err)
 {
 	struct dump *d = calloc(1, sizeof(*d));
+	struct hyptrace_error why_not;
 	struct hyptrace *h = NULL;
+
+	err = err ? err : &why_not;
 
 	if (!d)
 		return hyptrace_error_null(hyptrace_error_memory(err));
@@ -423,5 +446,9 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 		h = hyptrace_open_on(&backend, d, err);
 	if (!h)
 		close_source(d);
+	if (h && check_size(h, d, err)) {
+		hyptrace_close(h);
+		return NULL;
+	}
 	return h;
 }

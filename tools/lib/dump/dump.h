@@ -11,8 +11,10 @@
 
 struct dump_memory;
 
+/* crc.c */
+bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected);
+
 /* memory.c */
-uint32_t hyptrace_crc(uint32_t sum, const void *data, size_t size);
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err);
 void hyptrace_memory_close(struct dump_memory *mem);
 bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size);

@@ -21,7 +21,7 @@ static int read_part(struct dump_memory *mem, uint64_t address, uint32_t page_si
 		return -ENODATA;
 	sum = part->sum;
 	part->sum = 0;
-	if (part->nr > max || (has_sum && hyptrace_crc(0, part, page_size) != sum))
+	if (part->nr > max || (has_sum && !hyptrace_has_crc(part, page_size, sum)))
 		return -EBADMSG;
 	return 0;
 }

@@ -311,6 +311,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		.events = (uintptr_t)events,
 	};
 
+	if (reader->backend && !reader->backend->hold)
+		return hyptrace_error_set(err, EOPNOTSUPP, "it has no new events");
 	if (reader->backend)
 		return reader->backend->hold(reader, events, nr, tracing, err);
 	if (!ioctl(reader->fd, HYPTRACE_IOC_HOLD, &hold))
