@@ -26,7 +26,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "dump.h"
 #include "internal.h"
 #include "../compat.h"
 #include "../../hyp/abi.h"
@@ -116,7 +115,6 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 		WRITE_ONCE(reader->id, ring->nr_pages - 1);
 	}
 	hyptrace_user_meta_update(reader);
-	hyptrace_dump_ring(reader);
 }
 
 static void reader_sync(struct hyptrace_reader *reader)
@@ -137,7 +135,6 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return;
 	hyptrace_reader_save_losses(reader);
-	hyptrace_dump_ring_end(reader);
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
@@ -162,7 +159,6 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 	int err;
 
 	guard(mutex)(&reader->lock);
-	hyptrace_dump_ring_end(reader);
 	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
 	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock)
 		reader->is_exchanging = true;
@@ -176,12 +172,11 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 		barrier();
 		WRITE_ONCE(reader->is_exchanging, false);
 	}
-	if (!err) {
-		reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
-		hyptrace_user_meta_update(reader);
-	}
-	hyptrace_dump_ring(reader);
-	return err;
+	if (err)
+		return err;
+	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
+	hyptrace_user_meta_update(reader);
+	return 0;
 }
 
 static int reader_swap(struct hyptrace_reader *reader)
@@ -456,7 +451,6 @@ static int reader_advance(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return -ENODEV;
 	id = reader->id;
-	reader->read_left = 0;
 	err = reader_fill(reader, &end, &final);
 	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)
