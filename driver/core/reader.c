@@ -451,6 +451,8 @@ static int reader_advance(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return -ENODEV;
 	id = reader->id;
+	/* has_more() must not take the rest of an earlier read() for data. */
+	reader->read_left = 0;
 	err = reader_fill(reader, &end, &final);
 	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)
