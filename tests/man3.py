@@ -32,6 +32,7 @@ PARTS = {
     "query.c, questions": ("hyptrace_ask", "ask who owns pages, and measure visits of EL2"),
     "notify.c": ("hyptrace_listener", "notifications of changes"),
     "tracefs.c": ("hyptrace", None),
+    "dump.c": ("hyptrace", None),
     "device.c": ("hyptrace_reader", "read or observe a ring"),
     "snapshot.c": ("hyptrace_snapshot", "copy what a ring holds, without consuming it"),
     "format.c": ("hyptrace_formats", "print an event as text"),

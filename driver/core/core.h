@@ -89,9 +89,6 @@
 
 #include "remote.h"
 
-/* As in the specification of the netlink family. */
-#define HYPTRACE_NAME_MAX		HYPTRACE_REMOTE_NAME_MAX
-
 /* One sub-buffer of each ring is the reader page. */
 #define HYPTRACE_READER_SUBBUFS		1
 
@@ -130,9 +127,9 @@
  * @clears:	how often the ring was cleared
  * @loss_counted: events lost since the load or the last clear that were added to @loss_pending
  * @loss_pending: lost events that were not announced yet, also of before an unload or a clear
+ * @dump:	describes the ring: see dump.c
  *
- * @consumer:	process that is attached, 0 if none. Protected by the control
- *		mutex.
+ * @consumer:	process that is attached, or 0. Protected by the control mutex.
  */
 struct hyptrace_reader {
 	struct hyptrace_remote			*remote;
@@ -162,6 +159,7 @@ struct hyptrace_reader {
 	u64					clears;
 	u64					loss_counted;
 	u64					loss_pending;
+	struct hyptrace_dump_list		*dump;
 
 	pid_t					consumer;
 };
@@ -327,6 +325,7 @@ struct hyptrace_release {
  * @loss_work:	announces losses
  * @trigger_work: notices that a trigger has fired
  * @debugfs:	its directory
+ * @dump_rings:	names the rings: see dump.c
  *
  * @marking:	see above
  *
@@ -365,7 +364,7 @@ struct hyptrace_release {
  */
 struct hyptrace_remote {
 	struct kref				refs;
-	char					name[HYPTRACE_NAME_MAX + 1];
+	char					name[HYPTRACE_REMOTE_NAME_MAX + 1];
 	unsigned long				serial;
 	unsigned int				nr_events;
 	const struct hyptrace_event		**events;
@@ -373,6 +372,7 @@ struct hyptrace_remote {
 	struct delayed_work			loss_work;
 	struct delayed_work			trigger_work;
 	struct dentry				*debugfs;
+	struct hyptrace_dump_list		*dump_rings;
 	struct rw_semaphore			marking;
 
 	struct list_head			node;
@@ -592,7 +592,7 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 			      const struct hyptrace_watermark *watermark);
 
-/* user_meta.c: @map_lock of the reader held */
+/* user_meta.c: @map_lock of the reader, or its lock, held */
 struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
 				       unsigned long index);
 unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader);

@@ -26,6 +26,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "dump.h"
 #include "internal.h"
 #include "../compat.h"
 #include "../../hyp/abi.h"
@@ -115,6 +116,7 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 		WRITE_ONCE(reader->id, ring->nr_pages - 1);
 	}
 	hyptrace_user_meta_update(reader);
+	hyptrace_dump_ring(reader);
 }
 
 static void reader_sync(struct hyptrace_reader *reader)
@@ -135,6 +137,7 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	if (!reader->ring)
 		return;
 	hyptrace_reader_save_losses(reader);
+	hyptrace_dump_ring_end(reader);
 	scoped_guard(mutex, &reader->map_lock) {
 		hyptrace_user_meta_free(reader->user_meta);
 		reader->user_meta = NULL;
@@ -159,6 +162,7 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 	int err;
 
 	guard(mutex)(&reader->lock);
+	hyptrace_dump_ring_end(reader);
 	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
 	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock)
 		reader->is_exchanging = true;
@@ -172,11 +176,12 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 		barrier();
 		WRITE_ONCE(reader->is_exchanging, false);
 	}
-	if (err)
-		return err;
-	reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
-	hyptrace_user_meta_update(reader);
-	return 0;
+	if (!err) {
+		reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
+		hyptrace_user_meta_update(reader);
+	}
+	hyptrace_dump_ring(reader);
+	return err;
 }
 
 static int reader_swap(struct hyptrace_reader *reader)

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "dump.h"
 #include "internal.h"
 
 /* Protected by hyptrace_remotes_lock */
@@ -19,7 +20,7 @@ static bool is_valid_name(const char *name)
 {
 	static const char characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
-	return name && *name && strlen(name) <= HYPTRACE_NAME_MAX &&
+	return name && *name && strlen(name) <= HYPTRACE_REMOTE_NAME_MAX &&
 	       strspn(name, characters) == strlen(name);
 }
 
@@ -29,7 +30,7 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 
 	if (!is_valid_name(desc->name)) {
 		pr_err("hyptrace: a remote needs a name of 1 to %u characters of [a-z0-9_-]\n",
-		       HYPTRACE_NAME_MAX);
+		       HYPTRACE_REMOTE_NAME_MAX);
 		return -EINVAL;
 	}
 	if (!ops || !ops->load_trace_buffer || !ops->unload_trace_buffer ||
@@ -139,6 +140,7 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 	remote->serial = ++last_serial;
 	list_add_tail(&remote->node, &hyptrace_remotes);
 	hyptrace_debugfs_add(remote);
+	hyptrace_dump_add(remote);
 	scoped_guard(mutex, &remote->control)
 		hyptrace_announce_remote(remote);
 	return remote;
@@ -204,6 +206,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 	mutex_unlock(&remote->change);
 	/* This waits for readers of the files: hold no lock here. */
 	hyptrace_debugfs_remove(remote);
+	hyptrace_dump_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	cancel_delayed_work_sync(&remote->trigger_work);
 	cancel_work_sync(&remote->holds_work);
@@ -222,13 +225,22 @@ int __init hyptrace_core_init(void)
 
 	if (err)
 		return err;
+	err = hyptrace_dump_init();
+	if (err)
+		goto err_panic;
 	hyptrace_wq = alloc_workqueue("hyptrace", WQ_UNBOUND, 0);
 	if (!hyptrace_wq) {
-		hyptrace_panic_exit();
-		return -ENOMEM;
+		err = -ENOMEM;
+		goto err_dump;
 	}
 	hyptrace_debugfs_init();
 	return 0;
+
+err_dump:
+	hyptrace_dump_exit();
+err_panic:
+	hyptrace_panic_exit();
+	return err;
 }
 
 /**
@@ -238,5 +250,6 @@ void hyptrace_core_exit(void)
 {
 	hyptrace_debugfs_exit();
 	destroy_workqueue(hyptrace_wq);
+	hyptrace_dump_exit();
 	hyptrace_panic_exit();
 }

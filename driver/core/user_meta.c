@@ -27,7 +27,7 @@ static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
 
 /**
  * hyptrace_reader_nr_user_pages - number of pages that user space can map
- * @reader:	its map_lock held
+ * @reader:	its map_lock or its lock held
  *
  * Return: the number, including the meta page; 0 while unloaded.
  */
@@ -38,7 +38,7 @@ unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader
 
 /**
  * hyptrace_reader_user_page - get a page of the mapping of a ring
- * @reader:	its map_lock held
+ * @reader:	its map_lock or its lock held
  * @index:	below hyptrace_reader_nr_user_pages(). The meta page comes first, then the
  *		sub-buffers by their ids in user space.
  *

@@ -253,6 +253,7 @@ int __init hyptrace_netlink_register(void)
 void hyptrace_netlink_unregister(void)
 {
 	hyptrace_notify_exit();
+	hyptrace_describe_exit();
 	genl_unregister_family(&hyptrace_nl_family);
 	hyptrace_nl_exit_sockets();
 	cancel_delayed_work_sync(&watch_work);

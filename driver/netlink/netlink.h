@@ -63,6 +63,10 @@ int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_re
 			    struct netlink_ext_ack *extack);
 int hyptrace_fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter);
 
+/* describe.c */
+void hyptrace_describe(void);
+void hyptrace_describe_exit(void);
+
 /* notify.c */
 void hyptrace_notify_init(void);
 void hyptrace_notify_exit(void);

@@ -93,6 +93,7 @@ err_lost:
 static struct sk_buff *begin_change_message(u8 cmd, void **header)
 {
 	atomic_inc(&changes);
+	hyptrace_describe();
 	return begin_message(cmd, header);
 }
 

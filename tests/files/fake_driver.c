@@ -384,13 +384,15 @@ struct hyptrace_reader *__wrap_hyptrace_reader_open_on(struct hyptrace *h, const
 	return new_reader(cpu, err);
 }
 
-struct hyptrace_reader *__wrap_hyptrace_reader_open_snapshot(const char *name, int cpu,
-							     struct hyptrace_error *err)
+struct hyptrace_reader *__wrap_hyptrace_reader_open_snapshot_on(struct hyptrace *h,
+								const char *name, int cpu,
+								struct hyptrace_error *err)
 {
 	struct hyptrace_reader *reader = new_reader(cpu, err);
 	struct hyptrace_map_meta *meta = &map_meta[cpu];
 	struct ring_map map;
 
+	(void)h;
 	(void)name;
 	rings_look(cpu, &map);
 	meta->buffer.meta_struct_len = sizeof(*meta);

@@ -11,7 +11,7 @@
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/remotes/writer.c:exchange_ring 6ccf73d0263d8ff32abda1b38f8c7c51dd9e2c4f7e71aa827442024cf4832307
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
- * models: driver/core/reader.c:hyptrace_reader_exchange_ring c362e2cb06bc96062e306912d197be1486342e949506672289665dab62f8ce36
+ * models: driver/core/reader.c:hyptrace_reader_exchange_ring 5c30018a28f61aa6de02652e58f5f309500c05e260bf3804359fa8e03f8274b3
  */
 
 #define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)

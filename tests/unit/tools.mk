@@ -45,8 +45,8 @@ test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
-tools-print-srcs := $(call library,field.c format.c format_foreign.c model.c model_names.c names.c \
-	print.c sentence.c sentence_printk.c)
+tools-print-srcs := $(call library,field.c format.c format_check.c format_foreign.c model.c model_names.c \
+	names.c print.c sentence.c sentence_printk.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
 tools-model-srcs := $(call library,nest.c)
 
@@ -219,7 +219,7 @@ test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
 
 # The file writer, on files of their own.
 file-write-srcs := $(call library,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
-	file_write_zstd.c file_meta.c format_check.c decode.c query.c netlink.c extack.c) \
+	file_write_zstd.c file_meta.c decode.c query.c netlink.c extack.c) \
 	$(tools-format-srcs)
 file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
 file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
@@ -235,7 +235,7 @@ test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
 
 # Trace files made by hand, and the reader.
 file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \
-	file_next.c file_read.c file_run.c file_source.c format_check.c decode.c) $(tools-format-srcs) $(netlink-srcs)
+	file_next.c file_read.c file_run.c file_source.c decode.c) $(tools-format-srcs) $(netlink-srcs)
 test_file_read-srcs := file_image.c $(sort $(file-read-srcs))
 test_file_read-cflags := $(tools-cflags)
 test_file_read-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd)

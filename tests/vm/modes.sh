@@ -70,6 +70,7 @@ if [[ -z $flavour ]]; then
 	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
 		--append "$words:colour=red"
 	job 60 panic "$vm/panic.sh"
+	job 45 dump "$vm/dump.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

@@ -24,6 +24,7 @@ usage()
 	  --console FILE       write the kernel's console to this file
 	  --append WORDS       more words for the kernel's command line
 	  --timeout SECONDS    end the guest after this time (600)
+	  --qmp SOCKET         QEMU listens there for commands (QMP)
 	  --reboot             let the guest start again when its kernel has panicked
   --interactive        run a shell on this terminal, without a timeout
 	stdout, stderr and the exit code are those of the command. Exit code 124: timeout. 125: the guest failed; it did not
@@ -45,10 +46,11 @@ guest_failed()
 
 reboot=-no-reboot
 series='' cpus=2 mem=1024 cpu=${HYPTRACE_CPU:-neoverse-n1} mode=protected share='' console='' append='' timeout=600
-require='' icount='' interactive='' frequency='' root=''
+require='' icount='' interactive='' frequency='' root='' qmp=''
 while (($#)); do
 	case $1 in
-	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --root | --clock-frequency)
+	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --root | --clock-frequency | \
+		--qmp)
 		(($# > 1)) || die "$1 needs a value"
 		;;&
 	--kernel) series=$2 && shift 2 ;;
@@ -62,6 +64,7 @@ while (($#)); do
 	--append) append=$2 && shift 2 ;;
 	--clock-frequency) frequency=$2 && shift 2 ;;
 	--timeout) timeout=$2 && shift 2 ;;
+	--qmp) qmp=$2 && shift 2 ;;
 	--require-protected) require=1 && shift ;;
 	--icount) icount=1 && shift ;;
 	--reboot) reboot='' && shift ;;
@@ -134,6 +137,7 @@ if [[ $cpu == max,* ]] && grep -qx CONFIG_ARM64_16K_PAGES=y "$out/.config"; then
 	cpu+=,lpa2=off
 fi
 line+=(-cpu "$cpu")
+[[ -z $qmp ]] || line+=(-qmp "unix:${qmp//,/,,},server=on,wait=off")
 [[ -z $icount ]] || line+=(-icount "shift=0,sleep=off" -rtc "base=2000-01-01,clock=vm")
 if [[ -n $frequency ]]; then
 	need fdtput

@@ -42,6 +42,8 @@ struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *
 						int flags, struct hyptrace_error *err);
 struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cpu,
 						      struct hyptrace_error *err);
+struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
+							 int cpu, struct hyptrace_error *err);
 void hyptrace_reader_close(struct hyptrace_reader *reader);
 int hyptrace_reader_fd(const struct hyptrace_reader *reader);
 int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,

@@ -59,6 +59,13 @@ void hyptrace_close(struct hyptrace *h);
 struct hyptrace *hyptrace_open_tracefs(const char *path, const char *names,
 				       struct hyptrace_error *err);
 
+/* dump.c: a dump of a machine's memory in place of the driver */
+typedef void (*hyptrace_note_fn)(void *arg, const char *text);
+
+bool hyptrace_is_dump(const char *path);
+struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptrace_note_fn note,
+				    void *arg, struct hyptrace_error *err);
+
 /* query.c and describe.c: remotes, CPUs, events and hypercalls */
 
 /**

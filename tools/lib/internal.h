@@ -12,6 +12,7 @@
 
 #include "hyptrace.h"
 
+struct hyptrace_file_info;
 struct nl_cb;
 struct nl_msg;
 struct nl_sock;
@@ -65,15 +66,19 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 /* Called for each message of an answer, and with NULL when a dump restarts */
 typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
 
-/* What answers in place of the driver, and offers readers of rings of its own */
+/* What answers in place of the driver, and offers readers of rings of its own; some may be NULL */
 struct hyptrace_backend {
 	/* as hyptrace_nl_send(), but the caller frees the message */
 	int (*request)(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
 		       struct hyptrace_error *err);
 	struct hyptrace_reader *(*open)(void *arg, int cpu, struct hyptrace_error *err);
+	/* in place of open: a mapped observer */
+	struct hyptrace_reader *(*map)(void *arg, int cpu, struct hyptrace_error *err);
 	int (*hold)(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,
 		    bool tracing, struct hyptrace_error *err);
 	void (*detach)(struct hyptrace_reader *reader);
+	/* what a file says of the machine: @uname, @offset, for free() */
+	void (*identify)(void *arg, struct hyptrace_file_info *info);
 	void (*close)(void *arg);
 };
 

@@ -55,6 +55,7 @@ struct context {
 	struct cpu_list		cpus;	/* --cpu, if have_cpus */
 	bool			have_cpus;
 	bool			is_tracefs;	/* the connection is to a tracer in tracefs */
+	bool			is_dump;	/* it is to a dump of memory */
 	const struct verb	*verb;
 	bool			json;
 	bool			pretty;	/* indented JSON */

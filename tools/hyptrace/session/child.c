@@ -148,3 +148,29 @@ void child_stop(struct child *child)
 	child->pidfd = -1;
 	child->pid = 0;
 }
+
+/* Let "record --snapshot" save what the rings of a remote hold. Return whether it has. */
+bool child_save_snapshot(const char *remote, const char *path)
+{
+	const char *const argv[] = {
+		"hyptrace", "-r", remote, "record", "--snapshot", "-q", "-o", path, NULL
+	};
+	int status;
+	pid_t pid = fork(), ended;
+
+	if (!pid) {
+		signals_end_program(true);
+		/* the standard output is the verb's */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execv("/proc/self/exe", (char *const *)argv);
+		cmd_note("cannot run /proc/self/exe: %s", strerror(errno));
+		_exit(EXIT_REFUSED);
+	}
+	if (pid < 0)
+		cmd_note("cannot start a process: %s", strerror(errno));
+	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && ended == pid && WIFSIGNALED(status))
+		cmd_note("\"hyptrace record\" was ended by signal %d", WTERMSIG(status));
+	return pid > 0 && ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}

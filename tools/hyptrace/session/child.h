@@ -24,5 +24,6 @@ struct child {
 int child_prepare(struct child *child);
 int child_start(struct child *child);
 void child_stop(struct child *child);
+bool child_save_snapshot(const char *remote, const char *path);
 
 #endif /* CHILD_H */

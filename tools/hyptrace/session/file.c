@@ -34,11 +34,17 @@ int session_open_file(struct session *s)
 	const struct hyptrace_file_info *info;
 	struct hyptrace_file_options *options;
 	struct hyptrace_error err;
+	int code;
 
 	s->name = s->path;
-	s->file = hyptrace_file_open(s->path, &err);
-	if (!s->file)
-		return session_fail(s, &err);
+	if (hyptrace_is_dump(s->path)) {
+		code = session_open_dump(s, &err);
+	} else {
+		s->file = hyptrace_file_open(s->path, &err);
+		code = s->file ? EXIT_DONE : session_fail(s, &err);
+	}
+	if (code)
+		return code;
 	if (!s->quiet)
 		gaps_note_file(s->ctx, s->file, s->path);
 	s->refused = gaps_count_filtered(s->ctx, s->file);

@@ -100,7 +100,8 @@ static error_t check(const struct session *s)
 		return cmd_usage("a file is read: that takes no --duration and no command");
 	if (s->path && (s->no_start || s->bound != BOUND_DEFAULT))
 		return cmd_usage("a file is read: that takes no --no-start and no --order-bound");
-	if ((s->path || (s->takes & SESSION_FILE)) && s->ctx->remote)
+	if ((s->path || (s->takes & SESSION_FILE)) && s->ctx->remote &&
+	    !(s->path && hyptrace_is_dump(s->path)))
 		return cmd_usage("--remote is for the machine: a file has the events of one remote");
 	if (!s->path && !(s->takes & SESSION_FILE) && (s->from.kind || s->to.kind))
 		return cmd_usage("--from and --to choose times of a file: name it with --input");

@@ -54,7 +54,29 @@ static void check_names(const char *path)
 		fclose(f);
 }
 
-/* Connect to the driver, or to a tracer in tracefs, and make the printer, once. */
+static void note_missing(void *arg, const char *text)
+{
+	cmd_note("\"%s\": %s", (const char *)arg, text);
+}
+
+/* Read "FILE" or "REMOTE:FILE". */
+static struct hyptrace *open_dump(const char *source, struct hyptrace_error *err)
+{
+	const size_t len = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+	const char *path = len && source[len] == ':' ? source + len + 1 : source;
+	char *remote = path == source ? NULL : xasprintf("%.*s", (int)len, source);
+	struct hyptrace *h = hyptrace_open_dump(path, remote, note_missing, (void *)path, err);
+
+	free(remote);
+	return h;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return text && !strncmp(text, prefix, strlen(prefix));
+}
+
+/* Connect to the driver, a tracer in tracefs, or a dump, and make the printer, once. */
 int cmd_connect(struct context *ctx)
 {
 	const char *names = getenv(NAMES_VARIABLE);
@@ -63,7 +85,11 @@ int cmd_connect(struct context *ctx)
 	cmd_make_printer(ctx);
 	if (ctx->h)
 		return EXIT_DONE;
-	if (!ctx->remote || strncmp(ctx->remote, TRACEFS_PREFIX, strlen(TRACEFS_PREFIX))) {
+	if (begins_with(ctx->remote, DUMP_PREFIX)) {
+		ctx->h = open_dump(ctx->remote + strlen(DUMP_PREFIX), &err);
+		ctx->is_dump = true;
+		ctx->remote = NULL;
+	} else if (!begins_with(ctx->remote, TRACEFS_PREFIX)) {
 		ctx->h = hyptrace_open(&err);
 	} else {
 		ctx->h = hyptrace_open_tracefs(ctx->remote + strlen(TRACEFS_PREFIX),

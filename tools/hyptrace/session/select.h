@@ -13,6 +13,9 @@
 
 /* select.c */
 void cmd_make_printer(struct context *ctx);
+/* A dump of memory in place of a remote: "dump:FILE", or "dump:REMOTE:FILE" */
+#define DUMP_PREFIX	"dump:"
+
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);

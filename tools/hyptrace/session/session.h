@@ -177,6 +177,9 @@ int session_start(struct session *s);
 void session_look(struct session *s);
 int session_run_stream(struct session *s);
 
+/* dump.c */
+int session_open_dump(struct session *s, struct hyptrace_error *err);
+
 /* snapshot.c */
 int session_run_snapshot(struct session *s);
 uint64_t session_add_lost(uint64_t lost, uint64_t more);

@@ -68,7 +68,7 @@ static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
 	struct session_ring *ring = &s->rings[s->nr_rings];
 	struct hyptrace_error err;
 
-	ring->reader = hyptrace_reader_open_snapshot(s->name, cpu->id, &err);
+	ring->reader = hyptrace_reader_open_snapshot_on(s->ctx->h, s->name, cpu->id, &err);
 	if (ring->reader) {
 		ring->cpu = cpu->id;
 		ring->before = *cpu;

@@ -138,7 +138,7 @@ static int cmd_show(struct context *ctx, int argc, char **argv)
 	static struct printing p;
 	int code;
 
-	init(&p, ctx, SESSION_LAST | SESSION_SNAPSHOT);
+	init(&p, ctx, SESSION_LAST | SESSION_SNAPSHOT | SESSION_INPUT);
 	parse_arguments(&p, &argp, argc, argv);
 	code = session_open(&p.session) ?: begin(&p) ?: session_run(&p.session);
 	out_flush(&ctx->out);

@@ -63,8 +63,9 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 	if (!text)
 		return false;
 	format->sentence = format->meaning->sentence ? format->meaning : NULL;
-	/* print_fields() prints an event whose format cannot be parsed */
-	tep_parse_event(fmts->tep, text, len, SYSTEM);
+	/* print_fields() prints an event whose format cannot be parsed, as of a damaged dump */
+	if (hyptrace_format_check(text) == FORMAT_GOOD)
+		tep_parse_event(fmts->tep, text, len, SYSTEM);
 	format->tep_event = hyptrace_safe_event(tep_find_event_by_name(fmts->tep, SYSTEM,
 								       event->name));
 	free(text);

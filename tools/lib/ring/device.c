@@ -139,6 +139,9 @@ struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *
 
 	if (!h->backend)
 		return hyptrace_reader_open(remote, cpu, flags, err);
+	if (!h->backend->open)
+		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
+							      "it has no new events"));
 	reader = h->backend->open(h->backend_arg, cpu, err);
 	if (reader)
 		reader->backend = h->backend;
@@ -206,6 +209,31 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 }
 
 /**
+ * hyptrace_reader_open_snapshot_on - become an observer of a ring of a connection's remote
+ * @h:		the connection, which must stay open longer than the reader
+ * @remote:	name of the remote
+ * @cpu:	the CPU
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: as hyptrace_reader_open_snapshot().
+ */
+struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
+							 int cpu, struct hyptrace_error *err)
+{
+	struct hyptrace_reader *reader;
+
+	if (!h->backend)
+		return hyptrace_reader_open_snapshot(remote, cpu, err);
+	if (!h->backend->map)
+		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
+							      "it has no snapshots"));
+	reader = h->backend->map(h->backend_arg, cpu, err);
+	if (reader)
+		reader->backend = h->backend;
+	return reader;
+}
+
+/**
  * hyptrace_reader_close - unmap the ring and detach from it
  * @reader:	the reader, or NULL
  */
@@ -217,7 +245,7 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 		munmap((void *)reader->data, reader->data_size);
 	if (reader->meta)
 		munmap((void *)reader->meta, reader->meta_size);
-	if (reader->backend)
+	if (reader->backend && reader->backend->detach)
 		reader->backend->detach(reader);
 	if (reader->fd >= 0)
 		close(reader->fd);
@@ -283,6 +311,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		.events = (uintptr_t)events,
 	};
 
+	if (reader->backend && !reader->backend->hold)
+		return hyptrace_error_set(err, EOPNOTSUPP, "it has no new events");
 	if (reader->backend)
 		return reader->backend->hold(reader, events, nr, tracing, err);
 	if (!ioctl(reader->fd, HYPTRACE_IOC_HOLD, &hold))

@@ -102,31 +102,6 @@ static void prune(const struct saver *saver, const char *saved)
 	free(sizes);
 }
 
-/* Let "record --snapshot" write a file. Return whether it has. */
-static bool write_file(const struct saver *saver, const char *path)
-{
-	const struct catcher *c = saver->c;
-	const char *const argv[] = {
-		"hyptrace", "-r", c->session.name, "record", "--snapshot", "-q", "-o", path, NULL
-	};
-	int status;
-	pid_t pid = fork(), ended;
-
-	if (!pid) {
-		signals_end_program(true);
-		/* the standard output has the names of the files */
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-		execv("/proc/self/exe", (char *const *)argv);
-		cmd_note("cannot run /proc/self/exe: %s", strerror(errno));
-		_exit(EXIT_REFUSED);
-	}
-	if (pid < 0)
-		cmd_note("cannot start a process: %s", strerror(errno));
-	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-		;
-	return pid > 0 && ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
 static void save(struct saver *saver)
 {
 	struct catcher *c = saver->c;
@@ -139,7 +114,7 @@ static void save(struct saver *saver)
 	len = strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime(&now.tv_sec));
 	snprintf(stamp + len, sizeof(stamp) - len, ".%03ldZ", now.tv_nsec / 1000000 % 1000);
 	name = xasprintf("%s/%s-%s" ENDING, c->dir, stamp, saver->reason);
-	if (write_file(saver, name)) {
+	if (child_save_snapshot(saver->c->session.name, name)) {
 		c->nr_caught++;
 		saver->is_quiet = saver->reason == idle;
 		printer_line(p, STYLE_PLAIN, "%s", name);

@@ -94,6 +94,11 @@ static void add(struct saving *saving, struct copier *c, const struct hyptrace_r
 		c->ring->sum.lost += rec->lost;
 	if (!rec->data)
 		return;
+	/* only a damaged dump has such a record */
+	if (OVERHEAD + rec->size > room) {
+		c->ring->lost_more = true;
+		return;
+	}
 	if (rec->lost || c->used + OVERHEAD + rec->size > room)
 		flush(saving, c);
 	if (!c->used) {

@@ -146,8 +146,10 @@ static void print_text(const struct record *r)
 	char counts[128], filtered[FILTER_COUNT_SIZE], bytes[BYTES_SIZE];
 	unsigned int i;
 
-	if (r->session.quiet && !r->counts_failed && !total.lost && !known.lost_more &&
-	    !known.was_cleared)
+	/* the verb that reads the dump says what was lost */
+	if (r->session.quiet && (r->session.ctx->is_dump ||
+				 (!r->counts_failed && !total.lost && !known.lost_more &&
+				  !known.was_cleared)))
 		return;
 	snprintf(counts, sizeof(counts), "%" PRIu64 " event%s recorded%s, %" PRIu64 "%s lost",
 		 total.events, total.events == 1 ? "" : "s",

@@ -224,12 +224,16 @@ static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const c
 	hyptrace_free_remote(r);
 	info->recorder = strdup("hyptrace " HYPTRACE_VERSION);
 	info->command = command ? strdup(command) : NULL;
-	info->begin = hyptrace_now(CLOCK_REALTIME);
-	/* without /proc the boot is not known */
-	info->boot = read_boot_id(boot) ? strdup(boot) : NULL;
-	if (!uname(&u) && asprintf(&info->uname, "%s %s %s %s %s", u.sysname, u.nodename,
-				   u.release, u.version, u.machine) < 0)
-		info->uname = NULL;
+	if (h->backend && h->backend->identify) {
+		h->backend->identify(h->backend_arg, info);
+	} else {
+		info->begin = hyptrace_now(CLOCK_REALTIME);
+		/* without /proc the boot is not known */
+		info->boot = read_boot_id(boot) ? strdup(boot) : NULL;
+		if (!uname(&u) && asprintf(&info->uname, "%s %s %s %s %s", u.sysname, u.nodename,
+					   u.release, u.version, u.machine) < 0)
+			info->uname = NULL;
+	}
 	if (!info->remote || !info->clock || !info->recorder || (command && !info->command) ||
 	    !info->uname)
 		return hyptrace_error_memory(err);

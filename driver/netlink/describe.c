@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Describe each remote to a reader of a dump of the memory, by the messages that answer requests:
+ * see linux/hyptrace_dump.h. The listener of notify.c calls this after each change.
+ */
+#include <linux/sizes.h>
+#include <net/genetlink.h>
+
+#include "../core/dump.h"
+#include "netlink.h"
+
+/* As for an answer */
+#define MESSAGE_BYTES_MAX	SZ_64K
+
+static int fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
+{
+	return hyptrace_fill_remote(skb, remote);
+}
+
+static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
+{
+	return hyptrace_fill_event(skb, remote, remote->events[i]);
+}
+
+static int fill_call(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
+{
+	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[i]);
+}
+
+static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *remote, u8 cmd,
+		int (*fill)(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			    unsigned int i), unsigned int nr)
+{
+	size_t size = SZ_4K;
+	struct sk_buff *skb;
+	unsigned int i = 0;
+	void *header;
+
+	while (i < nr && size <= MESSAGE_BYTES_MAX) {
+		skb = genlmsg_new(size, GFP_KERNEL);
+		if (!skb)
+			break;
+		header = genlmsg_put(skb, 0, 0, &hyptrace_nl_family, 0, cmd);
+		if (header && !fill(skb, remote, i)) {
+			genlmsg_end(skb, header);
+			hyptrace_dump_text_add(text, skb->data, NLMSG_ALIGN(skb->len));
+			i++;
+		} else {
+			size *= 2;
+		}
+		nlmsg_free(skb);
+	}
+	text->failed |= i < nr;
+}
+
+static void describe(const struct hyptrace_remote *remote)
+{
+	struct hyptrace_dump_text text = {};
+
+	add(&text, remote, HYPTRACE_CMD_REMOTE_GET, fill_remote, 1);
+	add(&text, remote, HYPTRACE_CMD_EVENT_GET, fill_event, remote->nr_events);
+	add(&text, remote, HYPTRACE_CMD_HYPERCALL_GET, fill_call, remote->desc->nr_hypercalls);
+	hyptrace_dump_text_end(remote, &text);
+}
+
+/* A request may change many events: describe the remote once after that. */
+static void describe_all(struct work_struct *work)
+{
+	struct hyptrace_remote *remote;
+	unsigned long serial = 0;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	while ((remote = hyptrace_remote_find_from(serial))) {
+		scoped_guard(mutex, &remote->control)
+			describe(remote);
+		serial = remote->serial + 1;
+	}
+}
+
+static DECLARE_WORK(work, describe_all);
+
+/**
+ * hyptrace_describe - describe all remotes soon
+ */
+void hyptrace_describe(void)
+{
+	queue_work(hyptrace_wq, &work);
+}
+
+/**
+ * hyptrace_describe_exit - wait until nothing is described any more; no remote is registered
+ */
+void hyptrace_describe_exit(void)
+{
+	cancel_work_sync(&work);
+}

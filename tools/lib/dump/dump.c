@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open a dump of a machine's memory as a connection, and answer the requests that the driver
+ * answers otherwise, by what it has left in that memory: so the rest of the library and the command
+ * need not know where events come from.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include "../hyptrace_file.h"
+#include "dump.h"
+
+#define TEXT_BYTES_MAX	(16U << 20)
+#define CPUS_MAX	8192
+#define RINGS_BYTES_MAX	(UINT64_C(1) << 30)
+
+#define ELF_MAGIC	"\177ELF"
+#define ELF_TYPE_AT	16
+#define ELF_TYPE_CORE	4
+
+/* A ring that the dump has */
+struct ring {
+	struct dump_list	list;
+	uint64_t		overrun;
+	uint64_t		dropped;
+	uint64_t		filtered;
+	uint64_t		reported;
+};
+
+struct dump {
+	struct dump_memory		*mem;
+	struct hyptrace_dump		*page;
+	const struct hyptrace_dump_remote *remote;
+	char				*text;
+	size_t				text_bytes;
+	struct ring			*rings;		/* by CPU; without a list: no ring */
+	unsigned int			nr_rings;
+	uint64_t			bytes_left;	/* that further rings may take */
+	hyptrace_note_fn		note;
+	void				*note_arg;
+};
+
+/**
+ * hyptrace_is_dump - find out whether a file is a dump of a machine's memory
+ * @path:	the file
+ *
+ * Return: true if it begins like a vmcore, or like a compressed dump.
+ */
+bool hyptrace_is_dump(const char *path)
+{
+	static const char *const magics[] = { "KDUMP   ", "DISKDUMP", "makedumpfile" };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[ELF_TYPE_AT + 2] = "";
+	bool is_dump = false;
+	unsigned int i;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, head, sizeof(head), 0) == sizeof(head)) {
+		/* the type is a number of 16 bits in the byte order of the machine */
+		is_dump = !memcmp(head, ELF_MAGIC, 4) &&
+			  head[ELF_TYPE_AT] + head[ELF_TYPE_AT + 1] == ELF_TYPE_CORE;
+		for (i = 0; i < COUNT(magics); i++)
+			is_dump |= !strncmp(head, magics[i], strlen(magics[i]));
+	}
+	close(fd);
+	return is_dump;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void note(const struct dump *d, const char *fmt, ...)
+{
+	char text[HYPTRACE_ERROR_TEXT];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (d->note)
+		d->note(d->note_arg, text);
+}
+
+static const char *why(int ret)
+{
+	return ret == -ENODATA ? "is not in the dump" : ret == -EBADMSG ? "is damaged" :
+	       "takes too much memory";
+}
+
+/* Read the description of the remote. */
+static int read_text(struct dump *d, struct hyptrace_error *err)
+{
+	const struct hyptrace_dump_remote *remote = d->remote;
+	const uint32_t page_size = d->page->page_size;
+	struct dump_list list = {};
+	unsigned int i;
+	int ret = !remote->text ? -ENODATA : remote->text_bytes > TEXT_BYTES_MAX ? -EBADMSG : 0;
+
+	if (!ret)
+		ret = hyptrace_list_read(d->mem, remote->text, page_size, true, &list);
+	if (!ret && list.nr != (remote->text_bytes + page_size - 1) / page_size)
+		ret = -EBADMSG;
+	d->text = ret ? NULL : malloc((size_t)list.nr * page_size);
+	if (!ret && !d->text)
+		ret = -ENOMEM;
+	for (i = 0; i < list.nr && !ret; i++)
+		if (!hyptrace_memory_read(d->mem, list.at[i], d->text + (size_t)i * page_size,
+					  page_size))
+			ret = -ENODATA;
+	if (!ret && !hyptrace_has_crc(d->text, remote->text_bytes, remote->text_sum))
+		ret = -EBADMSG;
+	d->text_bytes = remote->text_bytes;
+	free(list.at);
+	return ret ? hyptrace_error_set(err, -ret, "the description of remote \"%.*s\" %s",
+					HYPTRACE_REMOTE_NAME_MAX, remote->name, why(ret)) : 0;
+}
+
+static uint64_t read_count(struct dump *d, const struct ring *ring, unsigned int offset,
+			   bool *complete)
+{
+	const uint64_t page = ring->list.at[HYPTRACE_DUMP_COUNTS];
+	uint64_t count = 0;
+
+	*complete &= offset <= d->page->page_size - sizeof(count) &&
+		     hyptrace_memory_read(d->mem, page + offset, &count, sizeof(count));
+	return count;
+}
+
+static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
+{
+	struct ring *ring = &d->rings[cpu];
+	bool complete = true;
+	int ret;
+
+	ret = hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring->list);
+	if (!ret && (ring->list.nr <= HYPTRACE_DUMP_SUBBUFS || ring->list.cpu != cpu))
+		ret = -EBADMSG;
+	if (!ret && (uint64_t)ring->list.nr * d->page->page_size > d->bytes_left)
+		ret = -ENOMEM;
+	if (ret) {
+		free(ring->list.at);
+		ring->list.at = NULL;
+		note(d, "the ring of CPU %u %s", cpu, why(ret));
+		return;
+	}
+	d->bytes_left -= (uint64_t)ring->list.nr * d->page->page_size;
+	ring->overrun = read_count(d, ring, d->page->overrun, &complete);
+	ring->dropped = read_count(d, ring, d->page->dropped, &complete);
+	ring->filtered = read_count(d, ring, d->page->filtered, &complete);
+	complete &= hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_REPORTED],
+				     &ring->reported, sizeof(ring->reported));
+	if (!complete)
+		note(d, "counters of CPU %u are not in the dump: more events may be lost", cpu);
+}
+
+static int read_rings(struct dump *d, struct hyptrace_error *err)
+{
+	struct dump_list list;
+	unsigned int cpu;
+	int ret = hyptrace_list_read(d->mem, d->remote->rings, d->page->page_size, false, &list);
+
+	if (ret)
+		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
+	d->bytes_left = RINGS_BYTES_MAX;
+	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
+	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
+	for (cpu = 0; cpu < d->nr_rings; cpu++)
+		if (list.at[cpu])
+			read_ring(d, cpu, list.at[cpu]);
+	free(list.at);
+	return d->rings ? 0 : hyptrace_error_memory(err);
+}
+
+static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
+{
+	struct dump_list list;
+	bool found = false;
+	unsigned int i;
+
+	if (hyptrace_list_read(d->mem, remote->rings, d->page->page_size, false, &list))
+		return false;
+	for (i = 0; i < list.nr; i++)
+		found |= list.at[i];
+	free(list.at);
+	return found;
+}
+
+/* Choose the remote: by name, else the first one that has rings, else the first one. */
+static int choose(struct dump *d, const char *name, struct hyptrace_error *err)
+{
+	const struct hyptrace_dump_remote *at = d->page->remotes, *other = NULL;
+	unsigned int i, nr = MIN(d->page->nr_remotes, HYPTRACE_DUMP_REMOTES);
+
+	for (i = 0; i < nr; i++, at++) {
+		if (!*at->name || (name && strncmp(at->name, name, sizeof(at->name))))
+			continue;
+		if (!other || (!name && !has_rings(d, other) && has_rings(d, at)))
+			other = at;
+		else if (has_rings(d, at))
+			note(d, "remote \"%.*s\" has rings, too: choose it by --remote",
+			     HYPTRACE_REMOTE_NAME_MAX, at->name);
+	}
+	d->remote = other;
+	if (!other)
+		return name ? hyptrace_error_set(err, ENODEV, "no such remote \"%s\"", name) :
+			      hyptrace_error_set(err, ENODEV, "no remote was registered");
+	return 0;
+}
+
+static const struct nlattr *find(struct nlmsghdr *msg, int attr)
+{
+	const struct genlmsghdr *hdr = nlmsg_data(msg);
+
+	return nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), attr);
+}
+
+/* Answer by all messages of the description with this command. */
+static int answer_text(const struct dump *d, struct nlmsghdr *request, int cmd, hyptrace_nl_fn fn,
+		       void *arg, struct hyptrace_error *err)
+{
+	const struct nlattr *name = cmd == HYPTRACE_CMD_EVENT_GET ?
+				    find(request, HYPTRACE_A_EVENT_NAME) : NULL;
+	struct nlmsghdr *msg = (struct nlmsghdr *)d->text;
+	int rest = d->text_bytes, ret = 0, got = 0;
+
+	for (; nlmsg_ok(msg, rest) && !ret; msg = nlmsg_next(msg, &rest)) {
+		const struct genlmsghdr *hdr = nlmsg_data(msg);
+		const struct nlattr *own;
+
+		if (!genlmsg_valid_hdr(msg, 0) || hdr->cmd != cmd)
+			continue;
+		own = name ? find(msg, HYPTRACE_A_EVENT_NAME) : NULL;
+		if (name && (!own || nla_strcmp(own, nla_data(name))))
+			continue;
+		ret = fn(msg, arg);
+		got++;
+	}
+	return ret || got || !name ? ret : hyptrace_error_set(err, ENOENT, "no such event");
+}
+
+static int answer_cpu(const struct dump *d, unsigned int cpu, hyptrace_nl_fn fn, void *arg,
+		      struct hyptrace_error *err)
+{
+	const struct ring *ring = &d->rings[cpu];
+	const uint64_t lost = ring->overrun + ring->dropped;
+	struct nl_msg *msg = nlmsg_alloc();
+	char name[HYPTRACE_REMOTE_NAME_MAX + 1];
+	int ret;
+
+	snprintf(name, sizeof(name), "%.*s", HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
+	if (!msg || !genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, HYPTRACE_CMD_CPU_GET, 0) ||
+	    nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, name) ||
+	    nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
+	    nla_put_u32(msg, HYPTRACE_A_CPU_STATE, HYPTRACE_CPU_STATE_DETACHED) ||
+	    nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS, ring->list.nr - HYPTRACE_DUMP_SUBBUFS) ||
+	    nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, ring->overrun) ||
+	    nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, ring->dropped) ||
+	    nla_put_u64(msg, HYPTRACE_A_CPU_FILTERED, ring->filtered) ||
+	    nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED,
+			lost > ring->reported ? lost - ring->reported : 0))
+		ret = hyptrace_error_memory(err);
+	else
+		ret = fn(nlmsg_hdr(msg), arg);
+	nlmsg_free(msg);
+	return ret;
+}
+
+static int answer_cpus(const struct dump *d, struct nlmsghdr *request, hyptrace_nl_fn fn,
+		       void *arg, struct hyptrace_error *err)
+{
+	const struct nlattr *id = find(request, HYPTRACE_A_CPU_ID);
+	unsigned int cpu, got = 0;
+	int ret = 0;
+
+	for (cpu = 0; cpu < d->nr_rings && !ret; cpu++) {
+		if (!d->rings[cpu].list.at || (id && nla_get_u32(id) != cpu))
+			continue;
+		ret = answer_cpu(d, cpu, fn, arg, err);
+		got++;
+	}
+	return ret || got || !id ? ret : hyptrace_error_set(err, ENXIO, "no such CPU");
+}
+
+static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
+		  struct hyptrace_error *err)
+{
+	struct nlmsghdr *request = nlmsg_hdr(msg);
+	const int cmd = ((struct genlmsghdr *)nlmsg_data(request))->cmd;
+
+	switch (cmd) {
+	case HYPTRACE_CMD_REMOTE_GET:
+	case HYPTRACE_CMD_EVENT_GET:
+	case HYPTRACE_CMD_HYPERCALL_GET:
+		return answer_text(arg, request, cmd, fn, fn_arg, err);
+	case HYPTRACE_CMD_CPU_GET:
+		return answer_cpus(arg, request, fn, fn_arg, err);
+	}
+	return hyptrace_error_set(err, EOPNOTSUPP, "a dump cannot do that");
+}
+
+static void *map_memory(size_t size)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/* Copy the pages of a ring, as they would be mapped. One that is missing is empty. */
+static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_error *err)
+{
+	struct dump *d = arg;
+	const size_t page_size = d->page->page_size;
+	struct hyptrace_reader *reader = calloc(1, sizeof(*reader));
+	struct hyptrace_map_meta *meta;
+	const struct dump_list *list;
+	unsigned int i, missing = 0;
+	char *to;
+
+	if (cpu < 0 || (unsigned int)cpu >= d->nr_rings || !d->rings[cpu].list.at) {
+		free(reader);
+		return hyptrace_error_null(hyptrace_error_set(err, ENXIO, "no such CPU"));
+	}
+	if (!reader)
+		return hyptrace_error_null(hyptrace_error_memory(err));
+	list = &d->rings[cpu].list;
+	reader->fd = -1;
+	reader->subbuf_size = page_size;
+	reader->meta_size = page_size;
+	reader->data_size = (list->nr - HYPTRACE_DUMP_SUBBUFS) * page_size;
+	meta = map_memory(page_size);
+	to = map_memory(reader->data_size);
+	reader->meta = (void *)meta;
+	reader->data = to;
+	if (!meta || !to) {
+		hyptrace_reader_close(reader);
+		return hyptrace_error_null(hyptrace_error_memory(err));
+	}
+	if (!hyptrace_memory_read(d->mem, list->at[HYPTRACE_DUMP_MAP_META], meta, page_size)) {
+		memset(meta, 0, page_size);
+		note(d, "what was read of CPU %u is not known: its events may be read before", cpu);
+	}
+	meta->buffer.meta_struct_len = sizeof(*meta);
+	/* a clear was in progress */
+	if (meta->begin == UINT64_MAX)
+		meta->begin = 0;
+	for (i = HYPTRACE_DUMP_SUBBUFS; i < list->nr; i++, to += page_size)
+		if (!hyptrace_memory_read(d->mem, list->at[i], to, page_size)) {
+			memset(to, 0, page_size);
+			missing++;
+		}
+	if (missing)
+		note(d, "%u of %u sub-buffers of CPU %d are not in the dump: their events are missing",
+		     missing, list->nr - HYPTRACE_DUMP_SUBBUFS, cpu);
+	return reader;
+}
+
+/* The dump does not say the name of the machine, nor the kernel's id of the boot. */
+static void identify(void *arg, struct hyptrace_file_info *info)
+{
+	const struct hyptrace_dump *page = ((struct dump *)arg)->page;
+
+	info->offset = page->real_offset;
+	if (asprintf(&info->uname, "Linux (none) %.*s %.*s %.*s",
+		     (int)sizeof(page->release), page->release,
+		     (int)sizeof(page->version), page->version,
+		     (int)sizeof(page->machine), page->machine) < 0)
+		info->uname = NULL;
+}
+
+static void close_source(void *arg)
+{
+	struct dump *d = arg;
+	unsigned int i;
+
+	for (i = 0; i < d->nr_rings; i++)
+		free(d->rings[i].list.at);
+	free(d->rings);
+	free(d->text);
+	free(d->page);
+	hyptrace_memory_close(d->mem);
+	free(d);
+}
+
+static const struct hyptrace_backend backend = {
+	.request = answer,
+	.map = map_ring,
+	.identify = identify,
+	.close = close_source,
+};
+
+/* What copies sub-buffers takes their size from the remote. */
+static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_error *err)
+{
+	struct hyptrace_remote **remotes;
+	unsigned int nr;
+	bool is_good;
+
+	if (hyptrace_get_remotes(h, &remotes, &nr, err))
+		return -err->errnum;
+	is_good = nr == 1 && remotes[0]->subbuf_size == d->page->page_size;
+	hyptrace_free_remotes(remotes);
+	return is_good ? 0 : hyptrace_error_set(err, EBADMSG, "its description is damaged");
+}
+
+/**
+ * hyptrace_open_dump - read a dump of a machine's memory in place of the driver
+ * @path:	a vmcore of kdump, also one that makedumpfile has compressed, or what QEMU's
+ *		dump-guest-memory has written
+ * @remote:	name of the remote, or NULL for the first one that has rings
+ * @note:	called with a sentence for each part that is missing; NULL for none
+ * @arg:	its first argument
+ * @err:	the reason if it fails; may be NULL
+ *
+ * The connection has one remote. It offers its events and hypercalls, and snapshots of its rings by
+ * hyptrace_reader_open_snapshot_on(). All else fails with EOPNOTSUPP.
+ *
+ * Return: the connection, for hyptrace_close(), or NULL. The errno is ENOENT if the machine had no
+ * hyptrace, EBADMSG if what it has left is damaged.
+ */
+struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptrace_note_fn note,
+				    void *arg, struct hyptrace_error *err)
+{
+	struct dump *d = calloc(1, sizeof(*d));
+	struct hyptrace_error why_not;
+	struct hyptrace *h = NULL;
+
+	err = err ? err : &why_not;
+
+	if (!d)
+		return hyptrace_error_null(hyptrace_error_memory(err));
+	d->note = note;
+	d->note_arg = arg;
+	d->mem = hyptrace_memory_open(path, err);
+	if (d->mem && !hyptrace_memory_find(d->mem, &d->page))
+		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: its driver was not loaded, or is another version, or its pages are not in the dump",
+				   path);
+	else if (d->mem && !choose(d, remote, err) && !read_text(d, err) && !read_rings(d, err))
+		h = hyptrace_open_on(&backend, d, err);
+	if (!h)
+		close_source(d);
+	if (h && check_size(h, d, err)) {
+		hyptrace_close(h);
+		return NULL;
+	}
+	return h;
+}

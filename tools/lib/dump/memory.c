@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a dump, by libkdumpfile: vmcore files of kdump, also compressed by makedumpfile,
+ * and what QEMU's dump-guest-memory writes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+
+#include "dump.h"
+
+#ifdef KDUMPFILE
+#include <assert.h>
+#include <dlfcn.h>
+#include <libkdumpfile/kdumpfile.h>
+
+/* Of the machines that hyptrace runs on */
+#define PAGE_SIZE_MIN	4096
+#define PAGE_SIZE_MAX	65536
+
+/* What makedumpfile writes to a pipe, and QEMU always, begins with this. */
+#define FLATTENED	"makedumpfile"
+
+/* Pages that the file promises, but does not have, before the search ends */
+#define MISSING_MAX	4096
+
+/* It is loaded when a dump is opened: it brings a library for each kind of compression. */
+#define LIBRARY		"libkdumpfile.so.10"
+
+static struct {
+	typeof(kdump_new)		*new;
+	typeof(kdump_free)		*free;
+	typeof(kdump_open_fdset)	*open_fdset;
+	typeof(kdump_get_err)		*get_err;
+	typeof(kdump_read)		*read;
+	typeof(kdump_vmcoreinfo_line)	*vmcoreinfo_line;
+	typeof(kdump_get_typed_attr)	*get_typed_attr;
+	typeof(kdump_set_attr)		*set_attr;
+	typeof(kdump_bmp_incref)	*bmp_incref;
+	typeof(kdump_bmp_decref)	*bmp_decref;
+	typeof(kdump_bmp_find_set)	*bmp_find_set;
+} kdump;
+
+/* In the same order */
+static const char *const functions[] = {
+	"kdump_new", "kdump_free", "kdump_open_fdset", "kdump_get_err", "kdump_read",
+	"kdump_vmcoreinfo_line", "kdump_get_typed_attr", "kdump_set_attr", "kdump_bmp_incref",
+	"kdump_bmp_decref", "kdump_bmp_find_set",
+};
+
+static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its name");
+
+struct dump_memory {
+	int		fd;
+	kdump_ctx_t	*ctx;
+	bool		is_live;	/* /proc/kcore */
+};
+
+static bool load_library(struct hyptrace_error *err)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *found;
+	unsigned int i;
+
+	for (i = 0; library && i < COUNT(functions); i++) {
+		found = dlsym(library, functions[i]);
+		if (!found)
+			break;
+		memcpy((void **)&kdump + i, &found, sizeof(found));
+	}
+	if (i == COUNT(functions))
+		return true;
+	hyptrace_error_set(err, EOPNOTSUPP, "cannot read dumps: %s (install libkdumpfile10)",
+			   dlerror());
+	return false;
+}
+
+/**
+ * hyptrace_memory_open - open a dump
+ * @path:	the file
+ * @err:	the reason if it fails
+ *
+ * Return: the dump, for hyptrace_memory_close(), or NULL.
+ */
+struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
+{
+	struct dump_memory *mem;
+	char head[sizeof(FLATTENED) - 1];
+	struct statfs fs;
+
+	if (!load_library(err))
+		return NULL;
+	mem = calloc(1, sizeof(*mem));
+	if (!mem)
+		return hyptrace_error_null(hyptrace_error_memory(err));
+	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem->fd < 0) {
+		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
+		goto fail;
+	}
+	mem->is_live = !fstatfs(mem->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+	mem->ctx = kdump.new();
+	if (!mem->ctx) {
+		hyptrace_error_memory(err);
+		goto fail;
+	}
+	if (kdump.open_fdset(mem->ctx, 1, &mem->fd) != KDUMP_OK) {
+		/* libkdumpfile before 0.5.2 does not read them */
+		if (pread(mem->fd, head, sizeof(head), 0) == sizeof(head) &&
+		    !memcmp(head, FLATTENED, sizeof(head)))
+			hyptrace_error_set(err, EOPNOTSUPP, "the dump \"%s\" is flattened: first make a file of it: makedumpfile -R FILE <%s",
+					   path, path);
+		else
+			hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": %s", path,
+					   kdump.get_err(mem->ctx));
+		goto fail;
+	}
+	return mem;
+
+fail:
+	hyptrace_memory_close(mem);
+	return NULL;
+}
+
+/**
+ * hyptrace_memory_close - close a dump
+ * @mem:	the dump, or NULL
+ */
+void hyptrace_memory_close(struct dump_memory *mem)
+{
+	if (!mem)
+		return;
+	if (mem->ctx)
+		kdump.free(mem->ctx);
+	if (mem->fd >= 0)
+		close(mem->fd);
+	free(mem);
+}
+
+/**
+ * hyptrace_memory_read - read memory
+ * @mem:	the dump
+ * @address:	physical address
+ * @to:		destination
+ * @size:	number of bytes
+ *
+ * Return: true; false if the dump does not have all of it.
+ */
+bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
+{
+	size_t got = size;
+
+	return kdump.read(mem->ctx, KDUMP_MACHPHYSADDR, address, to, &got) == KDUMP_OK &&
+	       got == size;
+}
+
+/* Read the page at an address. Return it if it is the one, else NULL. */
+static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address,
+				       const struct hyptrace_dump *head)
+{
+	struct hyptrace_dump *whole = NULL;
+	uint32_t sum;
+
+	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
+	    head->address == address && head->page_size >= sizeof(*head) &&
+	    head->page_size <= PAGE_SIZE_MAX)
+		whole = malloc(head->page_size);
+	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
+		sum = whole->sum;
+		whole->sum = 0;
+		if (hyptrace_has_crc(whole, head->page_size, sum) &&
+		    whole->page_size == head->page_size)
+			return whole;
+	}
+	free(whole);
+	return NULL;
+}
+
+/* Where VMCOREINFO says that it is */
+static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
+{
+	struct hyptrace_dump head, *page = NULL;
+	uint64_t address;
+	char *line;
+
+	if (kdump.vmcoreinfo_line(mem->ctx, HYPTRACE_DUMP_KEY, &line) != KDUMP_OK)
+		return NULL;
+	address = strtoull(line, NULL, 16);
+	free(line);
+	if (hyptrace_memory_read(mem, address, &head, sizeof(head)))
+		page = read_page(mem, address, &head);
+	return page;
+}
+
+/* At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. */
+static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
+{
+	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };
+	struct hyptrace_dump head, *page = NULL;
+	unsigned int missing = 0;
+	kdump_addr_t pfn = 0, at;
+
+	if (kdump.get_typed_attr(mem->ctx, KDUMP_ATTR_PAGE_SIZE, &size) != KDUMP_OK) {
+		size = (kdump_attr_t){ .type = KDUMP_NUMBER, .val.number = PAGE_SIZE_MIN };
+		if (kdump.set_attr(mem->ctx, KDUMP_ATTR_PAGE_SIZE, &size) != KDUMP_OK)
+			return NULL;
+	}
+	if (kdump.get_typed_attr(mem->ctx, KDUMP_ATTR_FILE_PAGEMAP, &map) != KDUMP_OK)
+		return NULL;
+	/* reading may replace the attribute */
+	kdump.bmp_incref(map.val.bitmap);
+	while (!page && missing < MISSING_MAX &&
+	       kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK) {
+		for (at = pfn * size.val.number; !page && at < (pfn + 1) * size.val.number;
+		     at += PAGE_SIZE_MIN)
+			if (hyptrace_memory_read(mem, at, &head, sizeof(head)))
+				page = read_page(mem, at, &head);
+			else
+				missing++;
+		pfn++;
+	}
+	kdump.bmp_decref(map.val.bitmap);
+	return page;
+}
+
+/**
+ * hyptrace_memory_find - find the page by which the driver describes everything
+ * @mem:	the dump
+ * @page:	out: the page, to be freed
+ *
+ * A machine that runs is not searched: to read a page of the hypervisor may end it.
+ *
+ * Return: true; false if there is none.
+ */
+bool hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+{
+	*page = find_by_name(mem);
+	if (!*page && !mem->is_live)
+		*page = find_anywhere(mem);
+	return *page;
+}
+
+#else
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
+{
+	hyptrace_error_set(err, EOPNOTSUPP, "cannot read the dump \"%s\": this hyptrace was built without libkdumpfile",
+			   path);
+	return NULL;
+}
+
+void hyptrace_memory_close(struct dump_memory *mem) { }
+
+bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
+{
+	return false;
+}
+
+bool hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+{
+	return false;
+}
+
+#endif
