@@ -23,11 +23,13 @@
 #include "internal.h"
 #include "../../hyp/abi.h"
 
+/* Locks are held: rather lack a description than wait for memory. */
+#define GFP_LIST	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define LIST_MAX	((PAGE_SIZE - sizeof(struct hyptrace_dump_list)) / sizeof(u64))
 
 static_assert(sizeof(struct hyptrace_dump) <= SZ_4K);
 /* the same on all machines */
-static_assert(offsetof(struct hyptrace_dump, remotes) == 264);
+static_assert(offsetof(struct hyptrace_dump, remotes) == 272);
 static_assert(sizeof(struct hyptrace_dump_remote) == 56);
 
 /* Protects what the page says of the remotes, and what belongs to it; taken inside control */
@@ -42,7 +44,8 @@ static u32 sum_of(const void *data, size_t size)
 /* The page is not valid from the change of a field until this has set the sum. */
 static void seal(void)
 {
-	dump->real_offset = ktime_get_real_ns() - ktime_get_boottime_ns();
+	dump->changed = ktime_get_real_ns();
+	dump->real_offset = dump->changed - ktime_get_boottime_ns();
 	dump->sum = 0;
 	dump->sum = sum_of(dump, PAGE_SIZE);
 }
@@ -60,8 +63,7 @@ static void list_free(struct hyptrace_dump_list *list)
 /* Begin a list, or its next page behind @last. Return NULL without memory. */
 static struct hyptrace_dump_list *list_grow(struct hyptrace_dump_list *last, u32 cpu)
 {
-	struct hyptrace_dump_list *list = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT |
-								  __GFP_NOWARN);
+	struct hyptrace_dump_list *list = (void *)get_zeroed_page(GFP_LIST);
 
 	if (list)
 		list->cpu = cpu;
@@ -223,7 +225,7 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	for (; size && !text->failed; size -= part, data += part) {
 		used = text->bytes % PAGE_SIZE;
 		if (!used) {
-			page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+			page = (void *)get_zeroed_page(GFP_LIST);
 			text->last = page ? list_put(text->last, virt_to_phys(page)) : NULL;
 			if (!text->last) {
 				free_page((unsigned long)page);
@@ -264,7 +266,7 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 }
 
 /**
- * hyptrace_dump_init - make the page
+ * hyptrace_dump_init - make the page, unless it is there
  *
  * Return: 0 or -ENOMEM.
  */
@@ -272,6 +274,8 @@ int __init hyptrace_dump_init(void)
 {
 	const struct new_utsname *names = init_utsname();
 
+	if (dump)
+		return 0;
 	dump = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!dump)
 		return -ENOMEM;
@@ -290,6 +294,11 @@ int __init hyptrace_dump_init(void)
 #endif
 	return 0;
 }
+
+#ifndef MODULE
+/* /proc/kcore has what VMCOREINFO was at fs_initcall */
+subsys_initcall_sync(hyptrace_dump_init);
+#endif
 
 /**
  * hyptrace_dump_exit - undo hyptrace_dump_init(); no remote is registered

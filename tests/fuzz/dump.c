@@ -43,10 +43,10 @@ static unsigned int changes;	/* one of so many reads is changed; 0: none */
 /* The linker has the library's calls come here (--wrap). */
 struct dump_memory *__real_hyptrace_memory_open(const char *path, struct hyptrace_error *err);
 bool __real_hyptrace_memory_read(struct dump_memory *from, uint64_t address, void *to, size_t size);
-bool __real_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page);
+int __real_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page);
 struct dump_memory *__wrap_hyptrace_memory_open(const char *path, struct hyptrace_error *err);
 bool __wrap_hyptrace_memory_read(struct dump_memory *from, uint64_t address, void *to, size_t size);
-bool __wrap_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page);
+int __wrap_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page);
 void __wrap_hyptrace_memory_close(struct dump_memory *from);
 
 static uint32_t below(uint32_t limit)
@@ -110,18 +110,18 @@ bool __wrap_hyptrace_memory_read(struct dump_memory *from, uint64_t address, voi
 	return true;
 }
 
-bool __wrap_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page)
+int __wrap_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump **page)
 {
 	(void)from;
 	*page = malloc(described->page_size);
 	if (!*page)
-		return false;
+		return -ENOENT;
 	memcpy(*page, described, described->page_size);
 	if (changes && !below(4)) {
 		change((uint8_t *)*page + offsetof(struct hyptrace_dump, real_offset),
 		       sizeof(**page) - offsetof(struct hyptrace_dump, real_offset));
 	}
-	return true;
+	return 0;
 }
 
 /* Return the number of events. */
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	if (optind + 1 != argc)
 		return 2;
 	mem = __real_hyptrace_memory_open(argv[optind], &err);
-	if (!mem || !__real_hyptrace_memory_find(mem, &described)) {
+	if (!mem || __real_hyptrace_memory_find(mem, &described)) {
 		fprintf(stderr, "dump: %s: no dump, or without hyptrace\n", argv[optind]);
 		return 2;
 	}

@@ -71,6 +71,7 @@ if [[ -z $flavour ]]; then
 		--append "$words:colour=red"
 	job 60 panic "$vm/panic.sh"
 	job 45 dump "$vm/dump.sh"
+	job 30 kdump "$vm/kdump.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

@@ -76,6 +76,8 @@ struct hyptrace_dump_remote {
  * @page_size:	bytes of a page, and of a sub-buffer
  * @real_offset: CLOCK_REALTIME minus the clock of the events, CLOCK_BOOTTIME, when the page was
  *		last changed, ns
+ * @changed:	CLOCK_REALTIME of that, ns: if there are several pages, as after a kexec, the last
+ *		one is valid
  * @overrun:	where the writer's counters are in their page, each a __u64: events overwritten ...
  * @dropped:	... events dropped ...
  * @filtered:	... and events that filters have refused
@@ -91,6 +93,7 @@ struct hyptrace_dump {
 	__u32	sum;
 	__u32	page_size;
 	__s64	real_offset;
+	__s64	changed;
 	__u16	overrun;
 	__u16	dropped;
 	__u16	filtered;

@@ -412,8 +412,8 @@ static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_
 
 /**
  * hyptrace_open_dump - read a dump of a machine's memory in place of the driver
- * @path:	a vmcore of kdump, also one that makedumpfile has compressed, or what QEMU's
- *		dump-guest-memory has written
+ * @path:	a vmcore of kdump, also one that makedumpfile has compressed, what QEMU's
+ *		dump-guest-memory has written, /proc/kcore, or /proc/vmcore
  * @remote:	name of the remote, or NULL for the first one that has rings
  * @note:	called with a sentence for each part that is missing; NULL for none
  * @arg:	its first argument
@@ -431,15 +431,19 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	struct dump *d = calloc(1, sizeof(*d));
 	struct hyptrace_error why_not;
 	struct hyptrace *h = NULL;
+	int found;
 
 	err = err ? err : &why_not;
-
 	if (!d)
 		return hyptrace_error_null(hyptrace_error_memory(err));
 	d->note = note;
 	d->note_arg = arg;
 	d->mem = hyptrace_memory_open(path, err);
-	if (d->mem && !hyptrace_memory_find(d->mem, &d->page))
+	found = d->mem ? hyptrace_memory_find(d->mem, &d->page) : 0;
+	if (found == -EBADMSG)
+		hyptrace_error_set(err, EBADMSG, "\"%s\": the page by which hyptrace describes its rings is damaged, or was just being changed",
+				   path);
+	else if (found)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: its driver was not loaded, or is another version, or its pages are not in the dump",
 				   path);
 	else if (d->mem && !choose(d, remote, err) && !read_text(d, err) && !read_rings(d, err))

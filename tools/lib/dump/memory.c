@@ -28,6 +28,9 @@
 /* Pages that the file promises, but does not have, before the search ends */
 #define MISSING_MAX	4096
 
+/* Of VMCOREINFO. kdump_vmcoreinfo_line() has it only if the file says that its system is Linux. */
+#define LINE "linux.vmcoreinfo.lines." HYPTRACE_DUMP_KEY
+
 /* It is loaded when a dump is opened: it brings a library for each kind of compression. */
 #define LIBRARY		"libkdumpfile.so.10"
 
@@ -37,7 +40,6 @@ static struct {
 	typeof(kdump_open_fdset)	*open_fdset;
 	typeof(kdump_get_err)		*get_err;
 	typeof(kdump_read)		*read;
-	typeof(kdump_vmcoreinfo_line)	*vmcoreinfo_line;
 	typeof(kdump_get_typed_attr)	*get_typed_attr;
 	typeof(kdump_set_attr)		*set_attr;
 	typeof(kdump_bmp_incref)	*bmp_incref;
@@ -48,8 +50,8 @@ static struct {
 /* In the same order */
 static const char *const functions[] = {
 	"kdump_new", "kdump_free", "kdump_open_fdset", "kdump_get_err", "kdump_read",
-	"kdump_vmcoreinfo_line", "kdump_get_typed_attr", "kdump_set_attr", "kdump_bmp_incref",
-	"kdump_bmp_decref", "kdump_bmp_find_set",
+	"kdump_get_typed_attr", "kdump_set_attr", "kdump_bmp_incref", "kdump_bmp_decref",
+	"kdump_bmp_find_set",
 };
 
 static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its name");
@@ -57,7 +59,8 @@ static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its 
 struct dump_memory {
 	int		fd;
 	kdump_ctx_t	*ctx;
-	bool		is_live;	/* /proc/kcore */
+	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
+	bool		is_damaged;	/* the page was found, with another sum */
 };
 
 static bool load_library(struct hyptrace_error *err)
@@ -87,6 +90,8 @@ static bool load_library(struct hyptrace_error *err)
  */
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
 {
+	/* what is mapped would count as memory of this process: all that was searched */
+	const kdump_attr_t never = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
 	struct dump_memory *mem;
 	char head[sizeof(FLATTENED) - 1];
 	struct statfs fs;
@@ -107,7 +112,8 @@ struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error
 		hyptrace_error_memory(err);
 		goto fail;
 	}
-	if (kdump.open_fdset(mem->ctx, 1, &mem->fd) != KDUMP_OK) {
+	if (kdump.set_attr(mem->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &never) != KDUMP_OK ||
+	    kdump.open_fdset(mem->ctx, 1, &mem->fd) != KDUMP_OK) {
 		/* libkdumpfile before 0.5.2 does not read them */
 		if (pread(mem->fd, head, sizeof(head), 0) == sizeof(head) &&
 		    !memcmp(head, FLATTENED, sizeof(head)))
@@ -174,6 +180,7 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 		if (hyptrace_has_crc(whole, head->page_size, sum) &&
 		    whole->page_size == head->page_size)
 			return whole;
+		mem->is_damaged = true;
 	}
 	free(whole);
 	return NULL;
@@ -182,24 +189,26 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 /* Where VMCOREINFO says that it is */
 static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
 {
+	kdump_attr_t line = { .type = KDUMP_STRING };
 	struct hyptrace_dump head, *page = NULL;
 	uint64_t address;
-	char *line;
 
-	if (kdump.vmcoreinfo_line(mem->ctx, HYPTRACE_DUMP_KEY, &line) != KDUMP_OK)
+	if (kdump.get_typed_attr(mem->ctx, LINE, &line) != KDUMP_OK)
 		return NULL;
-	address = strtoull(line, NULL, 16);
-	free(line);
+	address = strtoull(line.val.string, NULL, 16);
 	if (hyptrace_memory_read(mem, address, &head, sizeof(head)))
 		page = read_page(mem, address, &head);
 	return page;
 }
 
-/* At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. */
+/*
+ * At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. The
+ * newest is the one: a kernel that was there before, as before a kexec, may have left its own.
+ */
 static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 {
 	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };
-	struct hyptrace_dump head, *page = NULL;
+	struct hyptrace_dump head, *page = NULL, *other;
 	unsigned int missing = 0;
 	kdump_addr_t pfn = 0, at;
 
@@ -212,16 +221,21 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 		return NULL;
 	/* reading may replace the attribute */
 	kdump.bmp_incref(map.val.bitmap);
-	while (!page && missing < MISSING_MAX &&
-	       kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK) {
-		for (at = pfn * size.val.number; !page && at < (pfn + 1) * size.val.number;
-		     at += PAGE_SIZE_MIN)
+	for (; missing < MISSING_MAX && kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK; pfn++)
+		for (at = pfn * size.val.number; at < (pfn + 1) * size.val.number;
+		     at += PAGE_SIZE_MIN) {
+			other = NULL;
 			if (hyptrace_memory_read(mem, at, &head, sizeof(head)))
-				page = read_page(mem, at, &head);
+				other = read_page(mem, at, &head);
 			else
 				missing++;
-		pfn++;
-	}
+			if (other && page && other->changed < page->changed) {
+				free(other);
+			} else if (other) {
+				free(page);
+				page = other;
+			}
+		}
 	kdump.bmp_decref(map.val.bitmap);
 	return page;
 }
@@ -231,16 +245,16 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
  * @mem:	the dump
  * @page:	out: the page, to be freed
  *
- * A machine that runs is not searched: to read a page of the hypervisor may end it.
+ * Memory of a machine that runs is not searched: to read a page of the hypervisor may end it.
  *
- * Return: true; false if there is none.
+ * Return: 0; -ENOENT if there is none, -EBADMSG if it is damaged.
  */
-bool hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
 {
 	*page = find_by_name(mem);
 	if (!*page && !mem->is_live)
 		*page = find_anywhere(mem);
-	return *page;
+	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
 }
 
 #else
@@ -261,9 +275,9 @@ bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, s
 	return false;
 }
 
-bool hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
 {
-	return false;
+	return -ENOENT;
 }
 
 #endif
