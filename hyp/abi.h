@@ -164,10 +164,27 @@ enum hyptrace_info {
  * enum hyptrace_write - what HYPTRACE_OP_WRITE writes
  * @HYPTRACE_WRITE_SELFTEST: selftest
  * @HYPTRACE_WRITE_PRINTK: hyp_printk
+ * @HYPTRACE_WRITE_FAULT: no event: EL2 panics when it next comes to the point id, enum
+ *	hyptrace_fault_point. -EINVAL without CONFIG_HYPTRACE_FAULTS
  */
 enum hyptrace_write {
 	HYPTRACE_WRITE_SELFTEST,
 	HYPTRACE_WRITE_PRINTK,
+	HYPTRACE_WRITE_FAULT,
+};
+
+/**
+ * enum hyptrace_fault_point - where a kernel for tests has EL2 panic
+ * @HYPTRACE_FAULT_NONE: nowhere
+ * @HYPTRACE_FAULT_RESERVE: while it reserves room for an event: its header is written
+ * @HYPTRACE_FAULT_COMMIT: before it commits an event that is written
+ * @HYPTRACE_FAULT_SWAP: while it swaps the reader page, before it publishes that
+ */
+enum hyptrace_fault_point {
+	HYPTRACE_FAULT_NONE,
+	HYPTRACE_FAULT_RESERVE,
+	HYPTRACE_FAULT_COMMIT,
+	HYPTRACE_FAULT_SWAP,
 };
 
 /**

@@ -16,6 +16,10 @@ DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_spare_rings) = {
 };
 #endif
 
+#ifdef CONFIG_HYPTRACE_FAULTS
+u64 hyptrace_armed_fault;
+#endif
+
 #ifdef HYPTRACE_ENV_MODULE
 struct hyptrace_ring __percpu *hyptrace_rings;
 struct hyptrace_ring __percpu *hyptrace_spare_rings;
@@ -110,6 +114,12 @@ static s64 write_event(u64 id, u64 what)
 	bool quiet = ring->silent == HYPTRACE_SILENT_CALL;
 	u64 event;
 
+#ifdef CONFIG_HYPTRACE_FAULTS
+	if (what == HYPTRACE_WRITE_FAULT) {
+		WRITE_ONCE(hyptrace_armed_fault, id);
+		return 0;
+	}
+#endif
 	if (what > HYPTRACE_WRITE_PRINTK)
 		return -EINVAL;
 	event = what == HYPTRACE_WRITE_SELFTEST ? BIT_ULL(HYPTRACE_EVENT_selftest) :

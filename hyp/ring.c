@@ -472,6 +472,7 @@ static void swap_reader_page(struct hyptrace_ring *ring)
 	}
 	oldest->page = reader->page;
 	oldest->id = reader->id;
+	hyptrace_may_fault(HYPTRACE_FAULT_SWAP);
 	reader->page = page;
 	reader->id = id;
 }

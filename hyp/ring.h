@@ -43,6 +43,7 @@
 #include "abi.h"
 #include "count.h"
 #include "entry.h"
+#include "fault.h"
 #include "filter.h"
 #include "hcall.h"
 #include "trigger.h"
@@ -443,6 +444,7 @@ static __always_inline void *hyptrace_ring_put(u8 *pos, u32 delta, u32 payload)
 		*record++ = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta);
 		*record++ = data + sizeof(u32);
 	}
+	hyptrace_may_fault(HYPTRACE_FAULT_RESERVE);
 
 	return record;
 }
@@ -491,6 +493,7 @@ static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring, u64
 
 	hyptrace_write_pair(&ring->last_time, now, (u64)pos);
 	WRITE_ONCE(ring->recorded, recorded + 1);
+	hyptrace_may_fault(HYPTRACE_FAULT_COMMIT);
 	/*
 	 * (A) Order the record before commit. Pairs with (A) in
 	 * driver/core/reader.c:reader_fill() and in tools/lib/ring/snapshot.c:load().

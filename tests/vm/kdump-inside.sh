@@ -1,22 +1,36 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run inside the machine by kdump.sh, twice: record events, print them, and have the kernel panic; then, in the crash
-# kernel, read them from the memory of the first one. With the word "copy", also copy that memory.
+# Run inside the machine by kdump.sh, twice: record events, print them, and have the host or EL2 panic; then, in the crash
+# kernel, read them from the memory of the first one: kdump-inside.sh host|copy|reserve|commit|swap. "copy" also copies
+# that memory. At the last three, EL2 panics at this point of its writer.
 
 # guest-init would go on
 trap 'echo o >/proc/sysrq-trigger; read -rt 100 <> <(:)' EXIT
 cd /mnt/share || exit
 if [[ -e /proc/vmcore ]]; then
-	hyptrace report /proc/vmcore >vmcore.events 2>vmcore.counts || exit
-	if [[ ${1:-} == copy ]]; then
+	hyptrace report --ns /proc/vmcore >vmcore.events 2>vmcore.counts || exit
+	if [[ $1 == copy ]]; then
 		cp --sparse=always /proc/vmcore vmcore.elf && makedumpfile -d 31 -z /proc/vmcore vmcore.zlib
 	fi
 	exit
 fi
-workload >/dev/null || exit
-hyptrace stop && hyptrace show >show.events 2>show.counts || exit
-hyptrace show -i /proc/kcore >kcore.events 2>kcore.counts || exit
 line=$(sed 's/hyptrace=[^ ]*//; s/crashkernel=[^ ]*//' /proc/cmdline)
 kexec -p -s Image --command-line="$line kvm-arm.mode=none reset_devices maxcpus=1" || exit
 sync
-echo c >/proc/sysrq-trigger
+case $1 in
+reserve | commit | swap)
+	workload
+	points=(none reserve commit swap)
+	for point in "${!points[@]}"; do
+		[[ ${points[point]} != "$1" ]] || modprobe hyptrace_calls fault="$point"
+	done
+	workload
+	hyptrace stream --cpu 0 --count 1
+	;;
+*)
+	workload >/dev/null && hyptrace stop && hyptrace show --ns >show.events 2>show.counts || exit
+	hyptrace show --ns -i /proc/kcore >kcore.events 2>kcore.counts || exit
+	echo c >/proc/sysrq-trigger
+	;;
+esac
+echo "there was no panic" >&2

@@ -21,6 +21,7 @@
 #include <asm/arch_timer.h>
 #include <asm/kvm_asm.h>
 
+#include "../../hyp/abi.h"
 #include "el2.h"
 #include "hyptrace_calls.h"
 
@@ -39,6 +40,10 @@ struct area {
 static bool panics;
 module_param(panics, bool, 0444);
 MODULE_PARM_DESC(panics, "have EL2 panic in a hypercall, for the tests of what is left then");
+
+static unsigned int fault;
+module_param(fault, uint, 0444);
+MODULE_PARM_DESC(fault, "have EL2 panic at a point of its writer: enum hyptrace_fault_point");
 
 static struct area *area;
 static struct page *area_pages;
@@ -454,6 +459,10 @@ static int __init calls_init(void)
 {
 	int ret;
 
+	/* The module is not needed for more than this. */
+	if (fault)
+		return hyptrace_el2.call(HYPTRACE_OP_WRITE, fault, HYPTRACE_WRITE_FAULT, 0) ?:
+		       -ECANCELED;
 	if (hyptrace_el2.why_not() || !hyptrace_el2.is_protected()) {
 		pr_err("no hypervisor in protected mode\n");
 		return -ENODEV;
