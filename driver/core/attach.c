@@ -40,7 +40,7 @@ static void set_consumers(struct hyptrace_remote *remote,
 		if (includes_cpu(attachment->cpu, cpu))
 			remote->readers[cpu]->consumer = attached ? attachment->pid : 0;
 	}
-	hyptrace_announce_consumer(remote, attachment->cpu, change, attachment->pid);
+	hyptrace_announce(consumer_changed, remote, attachment->cpu, change, attachment->pid);
 }
 
 static bool has_consumer(const struct hyptrace_remote *remote, int cpu)

@@ -92,7 +92,7 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
 	remote->counted = events;
 	for (i = 0; i < remote->nr_events; i++) {
 		if (change & BIT_ULL(remote->events[i]->id))
-			hyptrace_announce_event(remote, remote->events[i]);
+			hyptrace_announce(event_changed, remote, remote->events[i]);
 	}
 	return 0;
 }

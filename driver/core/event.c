@@ -202,7 +202,7 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 	remote->enabled = enabled;
 	for (i = 0; i < remote->nr_events; i++) {
 		if (change & BIT_ULL(remote->events[i]->id))
-			hyptrace_announce_event(remote, remote->events[i]);
+			hyptrace_announce(event_changed, remote, remote->events[i]);
 	}
 	return 0;
 }

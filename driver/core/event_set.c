@@ -161,7 +161,7 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 		if (mask & BIT_ULL(event->id) &&
 		    (has_options(&before[event->id]) ||
 		     has_options(&remote->options[event->id])))
-			hyptrace_announce_event(remote, event);
+			hyptrace_announce(event_changed, remote, event);
 	}
 }
 

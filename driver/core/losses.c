@@ -67,7 +67,7 @@ static void loss_work(struct work_struct *work)
 		return;
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_losses(remote->readers[cpu], &count, &total))
-			hyptrace_announce_loss(remote, cpu, count, total);
+			hyptrace_announce(lost, remote, cpu, count, total);
 	}
 	if (hyptrace_remote_is_tracing(remote))
 		hyptrace_remote_watch_losses(remote);

@@ -84,7 +84,7 @@ static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigge
 		return false;
 	if (trigger == HYPTRACE_TRIGGER_STOP)
 		remote->ended = desc->ops->has_ended(desc->priv);
-	hyptrace_announce_trigger(remote, trigger);
+	hyptrace_announce(trigger_fired, remote, trigger);
 	return true;
 }
 
@@ -97,7 +97,7 @@ static bool look_at_end(struct hyptrace_remote *remote)
 	    !desc->ops->has_ended(desc->priv))
 		return false;
 	remote->ended = true;
-	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_STOP);
+	hyptrace_announce(trigger_fired, remote, HYPTRACE_TRIGGER_STOP);
 	return true;
 }
 
@@ -112,7 +112,7 @@ static void look_at_notified(struct hyptrace_remote *remote)
 	if (sum == remote->notified)
 		return;
 	remote->notified = sum;
-	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_NOTIFY);
+	hyptrace_announce(trigger_fired, remote, HYPTRACE_TRIGGER_NOTIFY);
 }
 
 /*
@@ -202,7 +202,7 @@ void hyptrace_triggers_end(struct hyptrace_remote *remote)
 	if (remote->ended || !has_fired(remote, HYPTRACE_TRIGGER_STOP))
 		return;
 	remote->ended = true;
-	hyptrace_announce_trigger(remote, HYPTRACE_TRIGGER_STOP);
+	hyptrace_announce(trigger_fired, remote, HYPTRACE_TRIGGER_STOP);
 }
 
 /* Arm all triggers. What fires until then is announced before that. */
