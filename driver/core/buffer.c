@@ -85,7 +85,7 @@ static int charge(struct hyptrace_buffer *buf, struct netlink_ext_ack *extack)
 
 	if (capable(CAP_IPC_LOCK) || capable(CAP_SYS_ADMIN))
 		return 0;
-	for_each_cpu(cpu, buf->cpus)
+	for_each_possible_cpu(cpu)
 		pages += charged_pages(&buf->ring[cpu]);
 	do {
 		new = (locked + pages) << PAGE_SHIFT;
@@ -96,7 +96,7 @@ static int charge(struct hyptrace_buffer *buf, struct netlink_ext_ack *extack)
 			return -EDQUOT;
 		}
 	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &locked, locked + pages));
-	for_each_cpu(cpu, buf->cpus)
+	for_each_possible_cpu(cpu)
 		buf->ring[cpu].user = get_uid(user);
 	return 0;
 }
@@ -182,23 +182,20 @@ static int buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages,
 			struct netlink_ext_ack *extack)
 {
 	unsigned int cpu;
-	int err = -ENOMEM;
+	int err;
 
 	if (!is_memory_available(nr_pages, num_possible_cpus()))
 		return -ENOMEM;
-	if (!zalloc_cpumask_var(&buf->cpus, GFP_KERNEL))
-		return -ENOMEM;
 	buf->ring = kcalloc(nr_cpu_ids, sizeof(*buf->ring), GFP_KERNEL);
 	if (!buf->ring)
-		goto err_free;
+		return -ENOMEM;
 
-	cpumask_copy(buf->cpus, cpu_possible_mask);
-	for_each_cpu(cpu, buf->cpus)
+	for_each_possible_cpu(cpu)
 		buf->ring[cpu].nr_pages = nr_pages;
 	err = charge(buf, extack);
 	if (err)
 		goto err_free;
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		err = ring_alloc(&buf->ring[cpu], cpu_to_node(cpu));
 		if (err)
 			goto err_free;
@@ -218,13 +215,10 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 {
 	unsigned int cpu;
 
-	if (buf->ring) {
-		for_each_cpu(cpu, buf->cpus)
-			ring_free(&buf->ring[cpu]);
-	}
+	for_each_possible_cpu(cpu)
+		ring_free(&buf->ring[cpu]);
 	kfree(buf->ring);
 	buf->ring = NULL;
-	free_cpumask_var(buf->cpus);
 }
 
 /**
@@ -240,13 +234,12 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 	pr_err("hyptrace: remote \"%s\" kept its rings: their memory is lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		kvfree(buf->ring[cpu].pages);
 		uncharge(&buf->ring[cpu]);
 	}
 	kfree(buf->ring);
 	buf->ring = NULL;
-	free_cpumask_var(buf->cpus);
 }
 
 /* After -ENOTRECOVERABLE the writer may own some of the pages. After other errors, all are free. */

@@ -171,12 +171,10 @@ struct hyptrace_ring_pages {
 
 /**
  * struct hyptrace_buffer - the rings of a remote while it is loaded
- * @cpus:	CPUs that have a ring
  * @discard:	when a ring is full, drop new events instead of overwriting the oldest
- * @ring:	by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not in @cpus
+ * @ring:	by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not possible
  */
 struct hyptrace_buffer {
-	cpumask_var_t			cpus;
 	bool				discard;
 	struct hyptrace_ring_pages	*ring;
 };

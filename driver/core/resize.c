@@ -15,7 +15,7 @@ static void allow_mapping(struct hyptrace_remote *remote)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus)
+	for_each_possible_cpu(cpu)
 		hyptrace_reader_allow_mapping(remote->readers[cpu]);
 }
 
@@ -24,7 +24,7 @@ static int forbid_mapping(struct hyptrace_remote *remote, struct netlink_ext_ack
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus) {
+	for_each_possible_cpu(cpu) {
 		if (!hyptrace_reader_forbid_mapping(remote->readers[cpu]))
 			continue;
 		NL_SET_ERR_MSG_FMT(extack, "a process has mapped the ring of CPU %u: end it first",
@@ -41,7 +41,7 @@ static int exchange_all(struct hyptrace_remote *remote, struct hyptrace_buffer *
 	unsigned int cpu;
 	int err;
 
-	for_each_cpu(cpu, remote->buf.cpus) {
+	for_each_possible_cpu(cpu) {
 		err = hyptrace_reader_exchange_ring(remote->readers[cpu], &remote->buf.ring[cpu],
 						    &new->ring[cpu]);
 		if (err) {
@@ -61,7 +61,7 @@ static bool has_nr_pages(const struct hyptrace_remote *remote, unsigned int nr_p
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus) {
+	for_each_possible_cpu(cpu) {
 		if (remote->buf.ring[cpu].nr_pages != nr_pages)
 			return false;
 	}
@@ -73,7 +73,7 @@ static unsigned int smallest_nr_pages(const struct hyptrace_remote *remote)
 {
 	unsigned int cpu, nr_pages = UINT_MAX;
 
-	for_each_cpu(cpu, remote->buf.cpus)
+	for_each_possible_cpu(cpu)
 		nr_pages = min(nr_pages, remote->buf.ring[cpu].nr_pages);
 	return nr_pages;
 }

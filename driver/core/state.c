@@ -79,7 +79,7 @@ static bool is_empty(struct hyptrace_remote *remote)
 	struct hyptrace_counts counts;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus) {
+	for_each_possible_cpu(cpu) {
 		hyptrace_reader_counts(remote->readers[cpu], &counts);
 		if (counts.unread)
 			return false;
@@ -91,7 +91,7 @@ static void readers_unload(struct hyptrace_remote *remote)
 {
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus)
+	for_each_possible_cpu(cpu)
 		hyptrace_reader_unload(remote->readers[cpu]);
 }
 
@@ -100,7 +100,7 @@ static int readers_load(struct hyptrace_remote *remote)
 	struct hyptrace_map_meta *user_meta;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, remote->buf.cpus) {
+	for_each_possible_cpu(cpu) {
 		user_meta = hyptrace_user_meta_alloc();
 		if (!user_meta)
 			goto err_unload;
@@ -409,7 +409,7 @@ int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 
 	if (remote->state == HYPTRACE_STATE_UNLOADED)
 		return 0;
-	for_each_cpu(i, remote->buf.cpus) {
+	for_each_possible_cpu(i) {
 		if (cpu != HYPTRACE_CPU_ALL && i != cpu)
 			continue;
 		err = hyptrace_reader_clear(remote->readers[i]);

@@ -41,9 +41,10 @@ static void *alloc_given(size_t size)
 				 __GFP_NOWARN);
 }
 
-static int alloc_all_given(unsigned int nr_cpus, unsigned int nr_pages)
+static int alloc_all_given(unsigned int nr_pages)
 {
 	const struct ring_buffer_desc *any_ring;
+	unsigned int nr_cpus = num_possible_cpus();
 
 	given.desc_size = PAGE_ALIGN(sizeof(*given.desc) +
 				     nr_cpus * struct_size(any_ring, page_va, nr_pages));
@@ -142,7 +143,7 @@ static int unshare_upto(const struct hyptrace_buffer *buf, unsigned int end)
 	int ret, first = 0;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		if (cpu >= end)
 			break;
 		ret = unshare(&kernel_rings[cpu], kernel_rings[cpu].pages->nr_pages);
@@ -159,7 +160,7 @@ static int share_all(const struct hyptrace_buffer *buf)
 	unsigned int cpu;
 	int ret;
 
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		ret = ring_init(&kernel_rings[cpu], &buf->ring[cpu]);
 		if (ret)
 			return unshare_upto(buf, cpu) ? -ENOTRECOVERABLE : ret;
@@ -182,9 +183,9 @@ static void describe(const struct hyptrace_buffer *buf)
 
 	desc->bpages_backing_start = (unsigned long)given.backing;
 	desc->bpages_backing_size = given.backing_size;
-	desc->trace_buffer_desc.nr_cpus = cpumask_weight(buf->cpus);
+	desc->trace_buffer_desc.nr_cpus = num_possible_cpus();
 	desc->trace_buffer_desc.struct_len = given.desc_size;
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		const struct hyptrace_ring_pages *pages = &buf->ring[cpu];
 		struct page **page = pages->pages;
 
@@ -201,10 +202,8 @@ static void describe(const struct hyptrace_buffer *buf)
 
 int kernel_rings_load(struct hyptrace_buffer *buf, void *priv)
 {
-	const struct hyptrace_ring_pages *any = &buf->ring[cpumask_first(buf->cpus)];
-	int ret;
+	int ret = alloc_all_given(buf->ring[cpumask_first(cpu_possible_mask)].nr_pages);
 
-	ret = alloc_all_given(cpumask_weight(buf->cpus), any->nr_pages);
 	if (ret)
 		return ret;
 	ret = share_all(buf);

@@ -70,7 +70,7 @@ static int attach_all(struct hyptrace_writer *writer)
 	unsigned int cpu;
 	int ret;
 
-	for_each_cpu(cpu, writer->buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		ret = attach(writer, cpu);
 		if (ret)
 			return ret;
@@ -84,7 +84,7 @@ static int detach_all(struct hyptrace_writer *writer)
 	int ret, first = 0;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, writer->buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		ret = call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
 		first = first ?: ret;
 	}

@@ -73,7 +73,7 @@ static int send_all(struct hyptrace_writer *writer, u64 events)
 	unsigned int cpu;
 	int ret;
 
-	for_each_cpu(cpu, writer->buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		ret = send(writer, cpu, events);
 		if (ret)
 			return ret;

@@ -162,7 +162,7 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
 	int ret, first = 0;
 	unsigned int cpu;
 
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		if (cpu >= nr_cpus)
 			break;
 		ret = free_ring(writer, cpu | spare, buf->ring[cpu].nr_pages);
@@ -205,7 +205,7 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 	unsigned int cpu;
 	int ret;
 
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare,
 					   buf->ring[cpu].nr_pages,
 					   buf->discard ? HYPTRACE_RING_DISCARD : 0);

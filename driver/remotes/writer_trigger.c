@@ -54,7 +54,7 @@ int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fir
 	const struct hyptrace_meta *meta;
 	unsigned int i;
 
-	for_each_cpu(i, writer->buf->cpus) {
+	for_each_possible_cpu(i) {
 		meta = page_address(writer->buf->ring[i].meta);
 		if (read_fired(trigger == HYPTRACE_TRIGGER_START ? &meta->started : &meta->stopped,
 			       writer->arm, fired)) {
@@ -78,7 +78,7 @@ bool hyptrace_writer_has_ended(void *priv)
 	const struct hyptrace_meta *meta;
 	unsigned int i;
 
-	for_each_cpu(i, writer->buf->cpus) {
+	for_each_possible_cpu(i) {
 		meta = page_address(writer->buf->ring[i].meta);
 		if (READ_ONCE(meta->ended) == writer->arm)
 			return true;

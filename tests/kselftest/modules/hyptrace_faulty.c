@@ -120,7 +120,7 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 
 	if (wait_while_stalled())
 		return -EINTR;
-	for_each_cpu(cpu, buf->cpus) {
+	for_each_possible_cpu(cpu) {
 		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
 		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
 	}

@@ -56,9 +56,8 @@ static int alloc_rings(struct hyptrace_buffer *buf)
 	int ret = 0;
 
 	buf->ring = kcalloc(nr_cpu_ids, sizeof(*buf->ring), GFP_KERNEL);
-	if (!buf->ring || !zalloc_cpumask_var(&buf->cpus, GFP_KERNEL))
+	if (!buf->ring)
 		return -ENOMEM;
-	cpumask_copy(buf->cpus, cpu_possible_mask);
 	for_each_possible_cpu(cpu)
 		ret = ret ?: alloc_ring(&buf->ring[cpu]);
 
@@ -101,7 +100,6 @@ static void free_lists(struct hyptrace_buffer *buf)
 	for_each_possible_cpu(cpu)
 		kfree(buf->ring[cpu].pages);
 	kfree(buf->ring);
-	free_cpumask_var(buf->cpus);
 }
 
 static void __exit leave_exit(void)
