@@ -7,52 +7,10 @@
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/smp.h>
 
 #include "writer.h"
 
-/* Most selftest events that one call on a CPU writes, with interrupts off */
-#define SELFTEST_BATCH_EVENTS	64
-
 static enum cpuhp_state hotplug_state;
-
-struct cpu_call {
-	struct hyptrace_writer	*writer;
-	u64			op;
-	u64			arg1;
-	u64			arg2;
-	u64			count;	/* calls to make: arg1 grows by 1, an error ends them */
-	s64			ret;
-};
-
-static void do_call(void *arg)
-{
-	struct cpu_call *call = arg;
-	u64 i;
-
-	for (i = 0; i < call->count && !call->ret; i++)
-		call->ret = hyptrace_writer_call(call->writer, call->op, call->arg1 + i,
-						 call->arg2, 0);
-}
-
-/*
- * Call an op on its CPU, or from this CPU if that CPU is offline. Called with
- * cpus_read_lock() held, or from a callback of CPU hotplug.
- */
-static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
-		   u64 arg2)
-{
-	struct cpu_call call = {
-		.writer = writer, .op = op, .arg1 = cpu, .arg2 = arg2, .count = 1,
-	};
-
-	if (cpu_online(cpu))
-		smp_call_function_single(cpu, do_call, &call, true);
-	else
-		do_call(&call);
-
-	return call.ret;
-}
 
 /*
  * Attach an online CPU, or change the events of a parked one. For a CPU that is offline
@@ -60,7 +18,7 @@ static s64 call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op,
  */
 static int attach(struct hyptrace_writer *writer, unsigned int cpu)
 {
-	s64 ret = call_on(writer, cpu, HYPTRACE_OP_ATTACH, writer->events);
+	s64 ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_ATTACH, writer->events);
 
 	return ret == -EBUSY && !cpu_online(cpu) ? 0 : ret;
 }
@@ -85,7 +43,7 @@ static int detach_all(struct hyptrace_writer *writer)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		ret = call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+		ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
 		first = first ?: ret;
 	}
 
@@ -124,7 +82,7 @@ static int online_cpu(unsigned int cpu, struct hlist_node *node)
 	/* First: a CPU that counts an event also knows that triggers keep it from recording it. */
 	hyptrace_writer_count_online(writer);
 	if (writer->tracing &&
-	    (hyptrace_writer_send_filters(writer, cpu) || attach(writer, cpu)))
+	    (hyptrace_writer_send_filters(writer, cpumask_of(cpu)) || attach(writer, cpu)))
 		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
 			writer->name, cpu);
 
@@ -137,7 +95,7 @@ static int offline_cpu(unsigned int cpu, struct hlist_node *node)
 		hlist_entry(node, struct hyptrace_writer, hotplug);
 
 	if (writer->tracing && !writer->parks_offline_cpus)
-		call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
 	hyptrace_writer_count_offline(writer);
 
 	return 0;
@@ -237,7 +195,8 @@ static int enable_tracing(bool enable, void *priv)
 
 	cpus_read_lock();
 	if (enable)
-		ret = hyptrace_writer_send_all_filters(writer) ?: attach_and_arm(writer);
+		ret = hyptrace_writer_send_filters(writer, cpu_possible_mask) ?:
+		      attach_and_arm(writer);
 	else
 		ret = detach_all(writer);
 	if (!ret)
@@ -294,7 +253,7 @@ static int reset_ring(unsigned int cpu, void *priv)
 	/* RESET returns 1 while the writer still has time stamps to wipe. */
 	cpus_read_lock();
 	do {
-		ret = call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
+		ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_RESET, 0);
 		cond_resched();
 	} while (ret > 0);
 	cpus_read_unlock();
@@ -349,7 +308,7 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 	int ret;
 
 	cpus_read_lock();
-	ret = call_on(writer, cpu, HYPTRACE_OP_EXCHANGE, 0);
+	ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_EXCHANGE, 0);
 	cpus_read_unlock();
 	if (ret)
 		return ret;
@@ -401,28 +360,6 @@ static int pause_tracing(void *priv)
 	return ret;
 }
 
-static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
-{
-	struct cpu_call call = {
-		.writer = priv, .op = HYPTRACE_OP_WRITE, .arg1 = id,
-	};
-	int ret = 0;
-
-	while (count && !ret) {
-		call.count = min(count, SELFTEST_BATCH_EVENTS);
-		if (smp_call_function_single(cpu, do_call, &call, true))
-			return -ENXIO;
-		call.arg1 += call.count;
-		count -= call.count;
-		ret = call.ret;
-		if (!ret && count && signal_pending(current))
-			ret = -EINTR;
-		cond_resched();
-	}
-
-	return ret;
-}
-
 /*
  * The callbacks of all writers, with the writer as priv: see struct hyptrace_remote_ops. A remote
  * copies them, and adds its own.
@@ -445,7 +382,7 @@ const struct hyptrace_remote_ops hyptrace_writer_ops = {
 	.arm			= arm,
 	.get_fired		= hyptrace_writer_get_fired,
 	.has_ended		= hyptrace_writer_has_ended,
-	.write_selftest		= write_selftest,
+	.write_selftest		= hyptrace_writer_write_selftest,
 };
 EXPORT_SYMBOL_GPL(hyptrace_writer_ops);
 

@@ -118,18 +118,20 @@ void hyptrace_writer_exit(struct hyptrace_writer *writer);
 int hyptrace_writers_init(void);
 void hyptrace_writers_exit(void);
 
+/* writer_call.c */
+s64 hyptrace_writer_call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op, u64 arg2);
+int hyptrace_writer_write_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
+
 /* writer_filter.c */
 int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
 			       void *priv);
-int hyptrace_writer_send_filters(struct hyptrace_writer *writer, unsigned int cpu);
-int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer);
+int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cpumask *cpus);
 
 /* writer_trigger.c */
 int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv);
 bool hyptrace_writer_has_ended(void *priv);
-void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer);
 
 /* writer_count.c */
 extern const struct hyptrace_counting hyptrace_writer_counting;

@@ -14,7 +14,6 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
 #include "../../hyp/abi.h"
 #include "writer.h"
@@ -46,23 +45,6 @@ struct hyptrace_counter_pages {
 	struct page	*pairs[NR_PAGES];
 	unsigned int	nr;
 };
-
-/* A call on several CPUs. ret: the error of one of them */
-struct count_call {
-	struct hyptrace_writer	*writer;
-	u64			op;
-	u64			events;
-	int			ret;
-};
-
-static void call_this_cpu(void *arg)
-{
-	struct count_call *call = arg;
-	int ret = hyptrace_writer_call(call->writer, call->op, smp_processor_id(), call->events, 0);
-
-	if (ret)
-		WRITE_ONCE(call->ret, ret);
-}
 
 /* Give a CPU the next pair of pages. */
 static int give_pair(struct hyptrace_writer *writer, unsigned int cpu,
@@ -155,22 +137,16 @@ static int alloc_counters(struct hyptrace_writer *writer)
  */
 static int count_all(struct hyptrace_writer *writer, u64 events)
 {
-	struct count_call call = {
-		.writer = writer, .op = HYPTRACE_OP_COUNT, .events = events,
-	};
+	int ret, first = 0;
 	unsigned int cpu;
-	int ret;
 
-	on_each_cpu(call_this_cpu, &call, true);
 	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu))
-			continue;
-		ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, cpu, events, 0);
-		if (ret != -EBUSY)
-			call.ret = call.ret ?: ret;
+		ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_COUNT, events);
+		if (ret != -EBUSY || cpu_online(cpu))
+			first = first ?: ret;
 	}
 
-	return call.ret;
+	return first;
 }
 
 static int set_events(u64 events, void *priv)
@@ -201,19 +177,15 @@ static int set_events(u64 events, void *priv)
 
 static int reset(unsigned int cpu, void *priv)
 {
-	struct hyptrace_writer *writer = priv;
-	struct count_call call = { .writer = writer, .op = HYPTRACE_OP_COUNT_RESET };
+	int ret;
 
 	cpus_read_lock();
-	if (cpu_online(cpu))
-		smp_call_function_single(cpu, call_this_cpu, &call, true);
-	else
-		call.ret = hyptrace_writer_call(writer, HYPTRACE_OP_COUNT_RESET, cpu, 0, 0);
-	if (call.ret == -EBUSY && !cpu_online(cpu))
-		call.ret = -ENXIO;
+	ret = hyptrace_writer_call_on(priv, cpu, HYPTRACE_OP_COUNT_RESET, 0);
+	if (ret == -EBUSY && !cpu_online(cpu))
+		ret = -ENXIO;
 	cpus_read_unlock();
 
-	return call.ret;
+	return ret;
 }
 
 /* Copy a counter. Return false if it changed meanwhile. */
@@ -370,15 +342,12 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_counting);
  */
 void hyptrace_writer_count_online(struct hyptrace_writer *writer)
 {
-	struct count_call call = {
-		.writer = writer, .op = HYPTRACE_OP_COUNT, .events = writer->counted,
-	};
+	unsigned int cpu = smp_processor_id();
 
-	if (writer->counted)
-		call_this_cpu(&call);
-	if (call.ret)
+	if (writer->counted &&
+	    hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, cpu, writer->counted, 0))
 		pr_warn("%s: CPU %u is online, but the writer does not count on it\n",
-			writer->name, smp_processor_id());
+			writer->name, cpu);
 }
 
 /**
@@ -389,10 +358,8 @@ void hyptrace_writer_count_online(struct hyptrace_writer *writer)
  */
 void hyptrace_writer_count_offline(struct hyptrace_writer *writer)
 {
-	struct count_call call = { .writer = writer, .op = HYPTRACE_OP_COUNT };
-
 	if (writer->counted && !writer->parks_offline_cpus)
-		call_this_cpu(&call);
+		hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, smp_processor_id(), 0, 0);
 }
 
 /**

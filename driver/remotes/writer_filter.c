@@ -68,12 +68,12 @@ static int send(struct hyptrace_writer *writer, unsigned int cpu, u64 events)
 	return sending.ret == -EBUSY && !cpu_online(cpu) ? 0 : sending.ret;
 }
 
-static int send_all(struct hyptrace_writer *writer, u64 events)
+static int send_to(struct hyptrace_writer *writer, const struct cpumask *cpus, u64 events)
 {
 	unsigned int cpu;
 	int ret;
 
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, cpus) {
 		ret = send(writer, cpu, events);
 		if (ret)
 			return ret;
@@ -83,28 +83,16 @@ static int send_all(struct hyptrace_writer *writer, u64 events)
 }
 
 /**
- * hyptrace_writer_send_filters() - give the writer the filters of a CPU
+ * hyptrace_writer_send_filters() - give the writer the filters of some CPUs
  * @writer:	its rings are loaded
- * @cpu:	which one
+ * @cpus:	which ones
  *
  * Context: cpus_read_lock() held, or a callback of CPU hotplug.
  * Return: 0 or the errno of the writer.
  */
-int hyptrace_writer_send_filters(struct hyptrace_writer *writer, unsigned int cpu)
+int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cpumask *cpus)
 {
-	return send(writer, cpu, writer->had_filter);
-}
-
-/**
- * hyptrace_writer_send_all_filters() - give the writer the filters of all CPUs
- * @writer:	its rings are loaded
- *
- * Context: cpus_read_lock() held.
- * Return: 0 or the errno of the writer.
- */
-int hyptrace_writer_send_all_filters(struct hyptrace_writer *writer)
-{
-	return send_all(writer, writer->had_filter);
+	return send_to(writer, cpus, writer->had_filter);
 }
 
 /**
@@ -131,10 +119,10 @@ int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsign
 	writer->had_filter |= BIT_ULL(id);
 
 	if (writer->tracing) {
-		ret = send_all(writer, BIT_ULL(id));
+		ret = send_to(writer, cpu_possible_mask, BIT_ULL(id));
 		if (ret) {
 			*filter = before;
-			send_all(writer, BIT_ULL(id));
+			send_to(writer, cpu_possible_mask, BIT_ULL(id));
 		}
 	}
 	cpus_read_unlock();

@@ -12,20 +12,12 @@
 #include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 
 #include "../../hyp/abi.h"
 #include "writer.h"
 
 /* No ring needs more calls: each call handles at least one page. */
 #define MAX_STEPS	HYPTRACE_RING_MAX_PAGES(PAGE_SIZE)
-
-static void detach_this_cpu(void *arg)
-{
-	struct hyptrace_writer *writer = arg;
-
-	writer->call(HYPTRACE_OP_DETACH, smp_processor_id(), 0, 0);
-}
 
 /*
  * A ring must be detached on its own CPU, unless it is parked. Ignore errors: a ring that
@@ -35,11 +27,17 @@ static void detach_all(struct hyptrace_writer *writer)
 {
 	unsigned int cpu;
 
-	on_each_cpu(detach_this_cpu, writer, true);
-	for_each_possible_cpu(cpu) {
-		if (!cpu_online(cpu))
-			writer->call(HYPTRACE_OP_DETACH, cpu, 0, 0);
-	}
+	for_each_possible_cpu(cpu)
+		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+}
+
+static void clear_triggers(struct hyptrace_writer *writer)
+{
+	unsigned int id;
+
+	/* The writer refuses ids above those of its events. */
+	for (id = 1; id < HYPTRACE_MAX_EVENT_ID; id++)
+		writer->call(HYPTRACE_OP_TRIGGER, id, HYPTRACE_TRIGGER_NONE, 0);
 }
 
 /* Repeat an op until it returns 0 or a negative errno. *@steps counts the repetitions. */
@@ -85,7 +83,7 @@ int hyptrace_writer_recover(struct hyptrace_writer *writer)
 	unsigned long steps;
 	s64 ret;
 
-	hyptrace_writer_clear_triggers(writer);
+	clear_triggers(writer);
 	cpus_read_lock();
 	ret = hyptrace_writer_recover_counters(writer);
 	if (ret) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The triggers of a writer: set them, and find out which of them has fired. writer.c arms them,
- * and writer_recover.c removes those of an earlier module. Other files call only set_trigger,
- * get_fired and has_ended of struct hyptrace_remote_ops.
+ * The triggers of a writer: set them, and find out which of them has fired. writer.c arms them.
+ * Other files call only set_trigger, get_fired and has_ended of struct hyptrace_remote_ops.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -85,17 +84,4 @@ bool hyptrace_writer_has_ended(void *priv)
 	}
 
 	return false;
-}
-
-/**
- * hyptrace_writer_clear_triggers() - remove the triggers that an earlier module has set
- * @writer:	answers calls, and has no other user
- */
-void hyptrace_writer_clear_triggers(struct hyptrace_writer *writer)
-{
-	unsigned int id;
-
-	/* The writer refuses ids above those of its events. */
-	for (id = 1; id < HYPTRACE_MAX_EVENT_ID; id++)
-		writer->call(HYPTRACE_OP_TRIGGER, id, HYPTRACE_TRIGGER_NONE, 0);
 }
