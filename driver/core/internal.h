@@ -30,7 +30,7 @@ static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc
 #define HYPTRACE_MAX_LISTENERS		2
 extern const struct hyptrace_listener *hyptrace_listeners[HYPTRACE_MAX_LISTENERS];
 
-/* Call a function of each listener that has it: see struct hyptrace_listener, also for the locks. */
+/* Call a function of each listener: see struct hyptrace_listener, also for the locks. */
 #define hyptrace_announce(what, ...)					\
 	do {								\
 		const struct hyptrace_listener *_listener;		\

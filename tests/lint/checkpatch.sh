@@ -10,7 +10,7 @@ checkpatch_ignored=(
 	# The macro uses the ioctl's number twice: as an index of the table, and to check the size.
 	'driver/device/chardev.c|MACRO_ARG_REUSE'
 	# The argument is the name of a member.
-	'driver/core/announce.c|MACRO_ARG_PRECEDENCE,MACRO_ARG_REUSE'
+	'driver/core/internal.h|MACRO_ARG_PRECEDENCE,MACRO_ARG_REUSE'
 	# Generated.
 	'driver/netlink/netlink_gen.[ch] uapi/linux/hyptrace_netlink.h|LONG_LINE'
 	# This file exists to support several kernel versions.
