@@ -92,17 +92,13 @@ static int take_pair(struct hyptrace_counting *counting, u64 pfn, u64 shared_pfn
 int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	int ret;
 
-	hyptrace_lock(&count_lock);
+	hyptrace_guard(&count_lock);
 	if (counting->nr_pages == NR_PAGES ||
 	    (counting->nr_pages && !counting->shared[counting->nr_pages - 1]))
-		ret = -EBUSY;
-	else
-		ret = take_pair(counting, pfn, shared_pfn);
-	hyptrace_unlock(&count_lock);
+		return -EBUSY;
 
-	return ret;
+	return take_pair(counting, pfn, shared_pfn);
 }
 
 /* Give back the last pair. If that fails half way, the next call gives back the other half. */
@@ -135,16 +131,12 @@ static int free_pair(struct hyptrace_counting *counting)
 int hyptrace_count_free(struct hyptrace_ring *ring)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	int ret = 0;
 
-	hyptrace_lock(&count_lock);
+	hyptrace_guard(&count_lock);
 	if (counting->events)
-		ret = -EBUSY;
-	else if (counting->nr_pages)
-		ret = free_pair(counting);
-	hyptrace_unlock(&count_lock);
+		return -EBUSY;
 
-	return ret;
+	return counting->nr_pages ? free_pair(counting) : 0;
 }
 
 static u64 *published_outside(struct hyptrace_counting *counting)
@@ -223,24 +215,20 @@ static void select_counted(struct hyptrace_ring *ring, u64 events)
 int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	int ret = 0;
 
 	if (events & ~HYPTRACE_COUNTABLE_EVENTS)
 		return -EINVAL;
 
-	hyptrace_lock(&count_lock);
-	if (!may_change(ring)) {
-		ret = -EBUSY;
-	} else if (events && !has_all_pages(counting)) {
-		ret = -ENODATA;
-	} else {
-		counting->events = events;
-		if (!counting->off)
-			select_counted(ring, events);
-	}
-	hyptrace_unlock(&count_lock);
+	hyptrace_guard(&count_lock);
+	if (!may_change(ring))
+		return -EBUSY;
+	if (events && !has_all_pages(counting))
+		return -ENODATA;
+	counting->events = events;
+	if (!counting->off)
+		select_counted(ring, events);
 
-	return ret;
+	return 0;
 }
 
 /**
@@ -252,22 +240,18 @@ int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
 int hyptrace_count_reset(struct hyptrace_ring *ring)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	int ret = 0;
 	u32 key;
 
-	hyptrace_lock(&count_lock);
-	if (counting->events && !may_change(ring)) {
-		ret = -EBUSY;
-	} else if (!has_all_pages(counting)) {
-		ret = -ENODATA;
-	} else {
-		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
-			reset_counter(counting->ends[key] - 1);
-		reset_outside(counting);
-	}
-	hyptrace_unlock(&count_lock);
+	hyptrace_guard(&count_lock);
+	if (counting->events && !may_change(ring))
+		return -EBUSY;
+	if (!has_all_pages(counting))
+		return -ENODATA;
+	for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
+		reset_counter(counting->ends[key] - 1);
+	reset_outside(counting);
 
-	return ret;
+	return 0;
 }
 
 /**
@@ -278,10 +262,9 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
  */
 void hyptrace_count_off(struct hyptrace_ring *ring)
 {
-	hyptrace_lock(&count_lock);
+	hyptrace_guard(&count_lock);
 	select_counted(ring, 0);
 	ring->counting.off = true;
-	hyptrace_unlock(&count_lock);
 }
 
 /**
@@ -290,12 +273,11 @@ void hyptrace_count_off(struct hyptrace_ring *ring)
  */
 void hyptrace_count_on(struct hyptrace_ring *ring)
 {
-	hyptrace_lock(&count_lock);
-	if (ring->counting.off) {
-		ring->counting.off = false;
-		/* as in hyptrace_ring_unpark() */
-		ring->silent = 0;
-		select_counted(ring, ring->counting.events);
-	}
-	hyptrace_unlock(&count_lock);
+	hyptrace_guard(&count_lock);
+	if (!ring->counting.off)
+		return;
+	ring->counting.off = false;
+	/* as in hyptrace_ring_unpark() */
+	ring->silent = 0;
+	select_counted(ring, ring->counting.events);
 }

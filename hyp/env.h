@@ -13,6 +13,7 @@
  *	smp_mb(), smp_rmb(), smp_wmb(), likely(), swap(), PAGE_SIZE, errnos,
  *	memset(), memcpy(), L1_CACHE_BYTES, PSCI_* of linux/psci.h
  *	hyptrace_lock_t		a spinlock; hold it for a bounded time only
+ *	hyptrace_guard()	hold that lock until the enclosing block is left
  *	hyptrace_assert_held()	that lock must be held: by this context (module, lockdep), or by
  *				some CPU (host programs; protected EL2 with its debugging)
  *	hyptrace_read_pair()	two READ_ONCE() of neighbours, in one load if possible
@@ -562,6 +563,15 @@ static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states 
 #include "env_host.h"
 
 #endif
+
+static inline void hyptrace_guard_end(hyptrace_lock_t **lock)
+{
+	hyptrace_unlock(*lock);
+}
+
+#define hyptrace_guard(lock)						\
+	hyptrace_lock_t *__PASTE(__guard, __LINE__) __cleanup(hyptrace_guard_end) = (lock); \
+	hyptrace_lock(__PASTE(__guard, __LINE__))
 
 #ifndef HYPTRACE_TREE_LACKS
 #define HYPTRACE_TREE_LACKS(...)

@@ -37,6 +37,8 @@ typedef long long s64;
 
 #define __section(name)		__attribute__((__section__(name)))
 #define __printf(a, b)		__attribute__((__format__(printf, a, b)))
+#define ___PASTE(a, b)		a##b
+#define __PASTE(a, b)		___PASTE(a, b)
 #define __cleanup(fn)		__attribute__((__cleanup__(fn)))
 #define L1_CACHE_BYTES		64
 

@@ -212,24 +212,21 @@ int hyptrace_filter_set(struct hyptrace_ring *ring, u64 where, u64 what, u64 val
 	u32 event = where >> HYPTRACE_FILTER_EVENT_SHIFT & 0xffff;
 	u32 number = where >> HYPTRACE_FILTER_NUMBER_SHIFT & 0xff;
 	u32 nr_terms = where >> HYPTRACE_FILTER_NR_TERMS_SHIFT;
-	int ret = 0;
 
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring))
-		ret = -ENODEV;
-	else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
-		ret = -EBUSY;
-	else if (!event || event >= HYPTRACE_NR_EVENTS)
-		ret = -EINVAL;
-	else if (nr_terms)
-		ret = give_term(ring, event, number, nr_terms, &term);
-	else if (number || what || value)
-		ret = -EINVAL;
-	else
-		set_has_filter(ring, event, false);
-	hyptrace_unlock(&ring->lock);
+		return -ENODEV;
+	if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
+		return -EBUSY;
+	if (!event || event >= HYPTRACE_NR_EVENTS)
+		return -EINVAL;
+	if (nr_terms)
+		return give_term(ring, event, number, nr_terms, &term);
+	if (number || what || value)
+		return -EINVAL;
+	set_has_filter(ring, event, false);
 
-	return ret;
+	return 0;
 }
 
 /**

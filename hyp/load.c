@@ -21,9 +21,8 @@ static bool is_building(struct hyptrace_ring *ring)
 
 static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state)
 {
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	hyptrace_ring_set_state(ring, state);
-	hyptrace_unlock(&ring->lock);
 }
 
 /**
@@ -37,27 +36,22 @@ static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state
  */
 int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 {
-	int ret = 0;
-
 	if (flags & ~(u64)HYPTRACE_RING_DISCARD ||
 	    nr_pages < HYPTRACE_RING_MIN_PAGES)
 		return -EINVAL;
 	if (nr_pages > HYPTRACE_RING_MAX_PAGES(PAGE_SIZE))
 		return -E2BIG;
 
-	hyptrace_lock(&hyptrace_load_lock);
-	if (READ_ONCE(ring->state) != HYPTRACE_RING_EMPTY) {
-		ret = -EBUSY;
-	} else {
-		ring->nr_pages = nr_pages;
-		ring->nr_loaded = 0;
-		ring->discard = flags & HYPTRACE_RING_DISCARD;
-		ring->freeing = false;
-		set_state(ring, HYPTRACE_RING_BUILDING);
-	}
-	hyptrace_unlock(&hyptrace_load_lock);
+	hyptrace_guard(&hyptrace_load_lock);
+	if (READ_ONCE(ring->state) != HYPTRACE_RING_EMPTY)
+		return -EBUSY;
+	ring->nr_pages = nr_pages;
+	ring->nr_loaded = 0;
+	ring->discard = flags & HYPTRACE_RING_DISCARD;
+	ring->freeing = false;
+	set_state(ring, HYPTRACE_RING_BUILDING);
 
-	return ret;
+	return 0;
 }
 
 /**
@@ -73,21 +67,18 @@ int hyptrace_load_dir(struct hyptrace_ring *ring, u64 pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&hyptrace_load_lock);
+	hyptrace_guard(&hyptrace_load_lock);
 	if (!is_building(ring) ||
 	    ring->nr_tables != ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR ||
-	    ring->nr_tables == count_needed_tables(ring)) {
-		ret = -EINVAL;
-	} else {
-		ret = hyptrace_take_page(pfn, &va);
-		if (!ret) {
-			memset(va, 0, PAGE_SIZE);
-			ring->dir[ring->nr_dirs++] = va;
-		}
-	}
-	hyptrace_unlock(&hyptrace_load_lock);
+	    ring->nr_tables == count_needed_tables(ring))
+		return -EINVAL;
+	ret = hyptrace_take_page(pfn, &va);
+	if (ret)
+		return ret;
+	memset(va, 0, PAGE_SIZE);
+	ring->dir[ring->nr_dirs++] = va;
 
-	return ret;
+	return 0;
 }
 
 /* Count adjacent pages: one walk through the page tables shares them all. */
@@ -176,22 +167,19 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&hyptrace_load_lock);
+	hyptrace_guard(&hyptrace_load_lock);
 	if (!is_building(ring) || ring->nr_loaded == ring->nr_pages ||
-	    ring->nr_tables == ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR) {
-		ret = -EINVAL;
-	} else {
-		ret = hyptrace_take_page(pfn, &va);
-		if (!ret) {
-			ret = fill_table(ring, va);
-			if (ret) {
-				memset(va, 0, PAGE_SIZE);
-				if (hyptrace_release_page(va))
-					ret = -ENOTRECOVERABLE;
-			}
-		}
+	    ring->nr_tables == ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR)
+		return -EINVAL;
+	ret = hyptrace_take_page(pfn, &va);
+	if (ret)
+		return ret;
+	ret = fill_table(ring, va);
+	if (ret) {
+		memset(va, 0, PAGE_SIZE);
+		if (hyptrace_release_page(va))
+			ret = -ENOTRECOVERABLE;
 	}
-	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
@@ -209,39 +197,31 @@ int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn)
 	void *va;
 	int ret;
 
-	hyptrace_lock(&hyptrace_load_lock);
-	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages) {
-		ret = -EINVAL;
-	} else {
-		ret = hyptrace_share_pages(meta_pfn, 1, &va);
-		if (!ret) {
-			hyptrace_lock(&ring->lock);
-			ring->meta = va;
-			hyptrace_ring_init(ring);
-			hyptrace_unlock(&ring->lock);
-		}
-	}
-	hyptrace_unlock(&hyptrace_load_lock);
+	hyptrace_guard(&hyptrace_load_lock);
+	if (!is_building(ring) || ring->nr_loaded != ring->nr_pages)
+		return -EINVAL;
+	ret = hyptrace_share_pages(meta_pfn, 1, &va);
+	if (ret)
+		return ret;
+	hyptrace_guard(&ring->lock);
+	ring->meta = va;
+	hyptrace_ring_init(ring);
 
-	return ret;
+	return 0;
 }
 
 /* From DETACHED or RETIRED to BUILDING, to free the ring: no CPU can attach any more. */
 static int begin_free(struct hyptrace_ring *ring)
 {
-	int ret = 0;
-
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	if (ring->state == HYPTRACE_RING_ATTACHED ||
 	    ring->state == HYPTRACE_RING_PARKED || ring->nr_unmoved)
-		ret = -EBUSY;
-	else if (ring->state != HYPTRACE_RING_EMPTY)
+		return -EBUSY;
+	if (ring->state != HYPTRACE_RING_EMPTY)
 		hyptrace_ring_set_state(ring, HYPTRACE_RING_BUILDING);
-	if (!ret)
-		hyptrace_filter_clear_all(ring);
-	hyptrace_unlock(&ring->lock);
+	hyptrace_filter_clear_all(ring);
 
-	return ret;
+	return 0;
 }
 
 static int free_table(struct hyptrace_ring *ring)
@@ -303,18 +283,17 @@ int hyptrace_load_free(struct hyptrace_ring *ring)
 {
 	int ret;
 
-	hyptrace_lock(&hyptrace_load_lock);
+	hyptrace_guard(&hyptrace_load_lock);
 	ret = begin_free(ring);
-	if (!ret && READ_ONCE(ring->state) == HYPTRACE_RING_BUILDING) {
-		ring->freeing = true;
-		ret = free_step(ring);
-		if (!ret) {
-			ret = ring->nr_dirs || ring->nr_tables;
-			if (!ret)
-				set_state(ring, HYPTRACE_RING_EMPTY);
-		}
-	}
-	hyptrace_unlock(&hyptrace_load_lock);
+	if (ret || READ_ONCE(ring->state) != HYPTRACE_RING_BUILDING)
+		return ret;
+	ring->freeing = true;
+	ret = free_step(ring);
+	if (ret)
+		return ret;
+	if (ring->nr_dirs || ring->nr_tables)
+		return 1;
+	set_state(ring, HYPTRACE_RING_EMPTY);
 
-	return ret;
+	return 0;
 }

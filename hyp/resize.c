@@ -57,23 +57,17 @@ static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
  */
 int hyptrace_ring_exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
-	int ret = 0;
-
-	hyptrace_lock(&hyptrace_load_lock);
-	hyptrace_lock(&ring->lock);
-	hyptrace_lock(&spare->lock);
+	hyptrace_guard(&hyptrace_load_lock);
+	hyptrace_guard(&ring->lock);
+	hyptrace_guard(&spare->lock);
 	if (!hyptrace_ring_is_loaded(ring) || !hyptrace_ring_is_loaded(spare))
-		ret = -ENODEV;
-	else if (spare->state == HYPTRACE_RING_RETIRED ||
-		 (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)))
-		ret = -EBUSY;
-	else
-		exchange(ring, spare);
-	hyptrace_unlock(&spare->lock);
-	hyptrace_unlock(&ring->lock);
-	hyptrace_unlock(&hyptrace_load_lock);
+		return -ENODEV;
+	if (spare->state == HYPTRACE_RING_RETIRED ||
+	    (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)))
+		return -EBUSY;
+	exchange(ring, spare);
 
-	return ret;
+	return 0;
 }
 
 static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
@@ -118,9 +112,9 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 {
 	int ret = HYPTRACE_MOVE_NONE_LEFT;
 
-	hyptrace_lock(&hyptrace_load_lock);
-	hyptrace_lock(&ring->lock);
-	hyptrace_lock(&spare->lock);
+	hyptrace_guard(&hyptrace_load_lock);
+	hyptrace_guard(&ring->lock);
+	hyptrace_guard(&spare->lock);
 	if (spare->state != HYPTRACE_RING_RETIRED)
 		ret = -ENODEV;
 	else if (spare->nr_unmoved)
@@ -130,9 +124,6 @@ int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 			ring->moves_pending = false;
 		hyptrace_ring_publish(ring);
 	}
-	hyptrace_unlock(&spare->lock);
-	hyptrace_unlock(&ring->lock);
-	hyptrace_unlock(&hyptrace_load_lock);
 
 	return ret;
 }
