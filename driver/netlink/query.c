@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink requests that read state: of one or all remotes, CPUs, events and hypercalls.
- * Called through the tables of netlink_gen.c.
+ * Netlink requests that read state: of one or all remotes, CPUs, events and hypercalls, the owners
+ * of pages, and the time of visits of EL2. Called through the tables of netlink_gen.c.
  */
 #include <linux/cpumask.h>
 #include <linux/sizes.h>
@@ -10,43 +10,63 @@
 #include "../compat.h"
 #include "netlink.h"
 
+/* User space gets the numbers of the contract with the writer. */
+static_assert((int)HYPTRACE_OWNERSHIP_NO_MEMORY == (int)HYPTRACE_PAGE_NO_MEMORY);
+static_assert((int)HYPTRACE_OWNERSHIP_HOST == (int)HYPTRACE_PAGE_HOST);
+static_assert((int)HYPTRACE_OWNERSHIP_HOST_SHARED_HYP == (int)HYPTRACE_PAGE_HOST_SHARED_HYP);
+static_assert((int)HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST == (int)HYPTRACE_PAGE_HOST_SHARED_GUEST);
+static_assert((int)HYPTRACE_OWNERSHIP_HOST_SHARED_FFA == (int)HYPTRACE_PAGE_HOST_SHARED_FFA);
+static_assert((int)HYPTRACE_OWNERSHIP_HYP == (int)HYPTRACE_PAGE_HYP);
+static_assert((int)HYPTRACE_OWNERSHIP_HYP_SHARED_HOST == (int)HYPTRACE_PAGE_HYP_SHARED_HOST);
+static_assert((int)HYPTRACE_OWNERSHIP_GUEST == (int)HYPTRACE_PAGE_GUEST);
+
 /* Enough for an event whose fields have many symbols */
 #define REPLY_BYTES_MAX		SZ_64K
 
 /*
- * Put an item of a remote: the remote itself, a CPU, an event or a hypercall. Return 0 or
- * -EMSGSIZE.
+ * Put an item of a remote. @item is the number of a CPU, an event or a hypercall, or has the
+ * answer. Return 0 or -EMSGSIZE.
  */
 typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		       unsigned int index);
+		       const void *item);
 
 static int fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		       unsigned int index)
+		       const void *item)
 {
 	return hyptrace_fill_remote(skb, remote);
 }
 
-static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		      unsigned int index)
+static int fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
 {
-	return hyptrace_fill_event(skb, remote, remote->events[index]);
+	const unsigned int *cpu = item;
+
+	return hyptrace_fill_cpu(skb, remote, *cpu);
+}
+
+static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
+{
+	const unsigned int *index = item;
+
+	return hyptrace_fill_event(skb, remote, remote->events[*index]);
 }
 
 static int fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			  unsigned int index)
+			  const void *item)
 {
-	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[index]);
+	const unsigned int *index = item;
+
+	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[*index]);
 }
 
 /* Return the header of the item's message, or NULL if there is no room. */
 static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
-		      const struct hyptrace_remote *remote, unsigned int index)
+		      const struct hyptrace_remote *remote, const void *item)
 {
 	void *header = genlmsg_iput(skb, info);
 
 	if (!header)
 		return NULL;
-	if (fill(skb, remote, index)) {
+	if (fill(skb, remote, item)) {
 		genlmsg_cancel(skb, header);
 		return NULL;
 	}
@@ -54,7 +74,7 @@ static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn
 	return header;
 }
 
-static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
+static int reply(struct genl_info *info, fill_fn fill, const void *item)
 {
 	size_t size = GENLMSG_DEFAULT_SIZE;
 	struct sk_buff *skb;
@@ -63,7 +83,7 @@ static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 		skb = genlmsg_new(size, GFP_KERNEL);
 		if (!skb)
 			return -ENOMEM;
-		if (put_item(skb, info, fill, info->user_ptr[0], index))
+		if (put_item(skb, info, fill, info->user_ptr[0], item))
 			return genlmsg_reply(skb, info);
 		nlmsg_free(skb);
 		size *= 2;
@@ -75,19 +95,21 @@ static int reply(struct genl_info *info, fill_fn fill, unsigned int index)
 int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	hyptrace_triggers_look(info->user_ptr[0]);
-	return reply(info, fill_remote, 0);
+	return reply(info, fill_remote, NULL);
 }
 
 int hyptrace_nl_cpu_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CPU_ID];
+	unsigned int cpu;
 
 	if (hyptrace_nl_is_missing(info, HYPTRACE_A_CPU_ID, "id"))
 		return -EINVAL;
-	if (!hyptrace_remote_reader(remote, nla_get_u32(attr)))
+	cpu = nla_get_u32(attr);
+	if (!hyptrace_remote_reader(remote, cpu))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
-	return reply(info, hyptrace_fill_cpu, nla_get_u32(attr));
+	return reply(info, fill_cpu, &cpu);
 }
 
 int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -100,9 +122,79 @@ int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	for (i = 0; i < remote->nr_events; i++) {
 		if (!strcmp(remote->events[i]->name, nla_data(attr)))
-			return reply(info, fill_event, i);
+			return reply(info, fill_event, &i);
 	}
 	return hyptrace_nl_refuse_event(attr, info->extack);
+}
+
+struct owners {
+	u64		pfn;
+	unsigned int	nr;
+	u8		owners[HYPTRACE_PAGE_COUNT_MAX];
+};
+
+static int fill_owners(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
+{
+	const struct owners *pages = item;
+
+	return nla_put_string(skb, HYPTRACE_A_PAGE_REMOTE, remote->name) ||
+	       nla_put_u64_64bit(skb, HYPTRACE_A_PAGE_PFN, pages->pfn, HYPTRACE_A_PAGE_PAD) ||
+	       nla_put(skb, HYPTRACE_A_PAGE_OWNERS, pages->nr, pages->owners) ? -EMSGSIZE : 0;
+}
+
+int hyptrace_nl_page_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *count = info->attrs[HYPTRACE_A_PAGE_COUNT];
+	struct owners pages = { .nr = count ? nla_get_u32(count) : 1 };
+	unsigned int i;
+	int ret;
+
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_PAGE_PFN, "pfn"))
+		return -EINVAL;
+	pages.pfn = nla_get_u64(info->attrs[HYPTRACE_A_PAGE_PFN]);
+	if (pages.pfn + pages.nr < pages.pfn) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[HYPTRACE_A_PAGE_PFN],
+				    "page numbers this large do not exist");
+		return -ERANGE;
+	}
+	for (i = 0; i < pages.nr; i++) {
+		ret = hyptrace_page_get_owner(info->user_ptr[0], pages.pfn + i, info->extack);
+		if (ret < 0)
+			return hyptrace_nl_set_bad_attr(info, ret, ret == -EOPNOTSUPP ?
+							A_REMOTE : HYPTRACE_A_PAGE_PFN);
+		pages.owners[i] = ret;
+	}
+	return reply(info, fill_owners, &pages);
+}
+
+static int fill_visits(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
+{
+	const s64 *ns = item;
+
+	return nla_put_string(skb, HYPTRACE_A_VISIT_REMOTE, remote->name) ||
+	       nla_put_u64_64bit(skb, HYPTRACE_A_VISIT_TIME, *ns, HYPTRACE_A_VISIT_PAD) ?
+	       -EMSGSIZE : 0;
+}
+
+int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct hyptrace_remote *remote = info->user_ptr[0];
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	struct nlattr *count = info->attrs[HYPTRACE_A_VISIT_COUNT];
+	s64 ns;
+
+	if (!desc->ops->time_visits) {
+		NL_SET_ERR_MSG_FMT(info->extack, "remote \"%s\" is no hypervisor: it has no visits",
+				   remote->name);
+		return hyptrace_nl_set_bad_attr(info, -EOPNOTSUPP, A_REMOTE);
+	}
+	ns = desc->ops->time_visits(count ? nla_get_u32(count) : 1, desc->priv);
+	if (ns < 0) {
+		NL_SET_ERR_MSG_FMT(info->extack, "remote \"%s\" failed to time visits (error %d)",
+				   remote->name, (int)-ns);
+		return (int)ns;
+	}
+	return reply(info, fill_visits, &ns);
 }
 
 /*
@@ -150,9 +242,9 @@ static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 	/* The number is valid for all items below: the remote's control mutex is held. */
 	cb->seq = hyptrace_notify_changes();
 	for (; at->index < nr; at->index++) {
-		if (fill == hyptrace_fill_cpu && !cpu_possible(at->index))
+		if (fill == fill_cpu && !cpu_possible(at->index))
 			continue;
-		header = put_item(skb, genl_info_dump(cb), fill, remote, at->index);
+		header = put_item(skb, genl_info_dump(cb), fill, remote, &at->index);
 		if (!header)
 			return -EMSGSIZE;
 		genl_dump_check_consistent(cb, header);
@@ -197,7 +289,7 @@ int hyptrace_nl_remote_get_dumpit(struct sk_buff *skb, struct netlink_callback *
 
 int hyptrace_nl_cpu_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, nr_cpus, hyptrace_fill_cpu);
+	return dump(skb, cb, nr_cpus, fill_cpu);
 }
 
 int hyptrace_nl_event_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
