@@ -62,39 +62,47 @@
 	{ HYPTRACE_REASON_ERET_HOST,	"eret_host" },		\
 	{ HYPTRACE_REASON_ERET_GUEST,	"eret_guest" },		\
 	{ HYPTRACE_REASON_UNKNOWN,	"unknown" }
+
+/* Events that have the same fields */
+#define HYPTRACE_REASON_EVENT(name)					\
+	HYP_EVENT(name,							\
+		HE_PROTO(u8 reason),					\
+		HE_STRUCT(						\
+			he_field(u8, reason)				\
+			he_field(pid_t, vcpu)				\
+		),							\
+		HE_ASSIGN(						\
+			__entry->reason = reason;			\
+			__entry->vcpu = running;			\
+		),							\
+		HE_PRINTK("reason=%s vcpu=%d",				\
+			  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES), \
+			  __entry->vcpu)				\
+	)
+
+#define HYPTRACE_VCPU_EVENT(name)					\
+	HYP_EVENT(name,							\
+		HE_PROTO(u32 handle, u16 index, pid_t vcpu),		\
+		HE_STRUCT(						\
+			he_field(u16, index)				\
+			he_field(pid_t, vcpu)				\
+			he_field(u32, handle)				\
+		),							\
+		HE_ASSIGN(						\
+			__entry->index = index;				\
+			__entry->vcpu = vcpu;				\
+			__entry->handle = handle;			\
+		),							\
+		HE_PRINTK("vcpu=%d handle=0x%x index=%u",		\
+			  __entry->vcpu, __entry->handle, __entry->index) \
+	)
 #endif
 
 /* A CPU has entered EL2; vcpu is the thread of the vCPU that it runs, or 0. */
-HYP_EVENT(hyp_enter,
-	HE_PROTO(u8 reason),
-	HE_STRUCT(
-		he_field(u8, reason)
-		he_field(pid_t, vcpu)
-	),
-	HE_ASSIGN(
-		__entry->reason = reason;
-		__entry->vcpu = running;
-	),
-	HE_PRINTK("reason=%s vcpu=%d",
-		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
-		  __entry->vcpu)
-)
+HYPTRACE_REASON_EVENT(hyp_enter)
 
 /* A CPU is about to leave EL2. */
-HYP_EVENT(hyp_exit,
-	HE_PROTO(u8 reason),
-	HE_STRUCT(
-		he_field(u8, reason)
-		he_field(pid_t, vcpu)
-	),
-	HE_ASSIGN(
-		__entry->reason = reason;
-		__entry->vcpu = running;
-	),
-	HE_PRINTK("reason=%s vcpu=%d",
-		  __print_symbolic(__entry->reason, HYPTRACE_REASON_NAMES),
-		  __entry->vcpu)
-)
+HYPTRACE_REASON_EVENT(hyp_exit)
 
 /* Written on request; id is the number that the request named. */
 HYP_EVENT(selftest,
@@ -349,38 +357,10 @@ HYP_TIMED_EVENT(guest_fixup,
 )
 
 /* The host has loaded a vCPU on this CPU. */
-HYP_EVENT(vcpu_load,
-	HE_PROTO(u32 handle, u16 index, pid_t vcpu),
-	HE_STRUCT(
-		he_field(u16, index)
-		he_field(pid_t, vcpu)
-		he_field(u32, handle)
-	),
-	HE_ASSIGN(
-		__entry->index = index;
-		__entry->vcpu = vcpu;
-		__entry->handle = handle;
-	),
-	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
-		  __entry->vcpu, __entry->handle, __entry->index)
-)
+HYPTRACE_VCPU_EVENT(vcpu_load)
 
 /* The host has put the vCPU that was loaded on this CPU. */
-HYP_EVENT(vcpu_put,
-	HE_PROTO(u32 handle, u16 index, pid_t vcpu),
-	HE_STRUCT(
-		he_field(u16, index)
-		he_field(pid_t, vcpu)
-		he_field(u32, handle)
-	),
-	HE_ASSIGN(
-		__entry->index = index;
-		__entry->vcpu = vcpu;
-		__entry->handle = handle;
-	),
-	HE_PRINTK("vcpu=%d handle=0x%x index=%u",
-		  __entry->vcpu, __entry->handle, __entry->index)
-)
+HYPTRACE_VCPU_EVENT(vcpu_put)
 
 /*
  * A protected guest has done what it may not do, such as to run AArch32 code, and EL2 has ended
