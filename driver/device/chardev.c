@@ -17,11 +17,6 @@
 
 #include "device.h"
 
-static bool is_for_all_cpus(const struct hyptrace_file *file)
-{
-	return file->attachment.cpu == HYPTRACE_CPU_ALL;
-}
-
 static int hyptrace_open(struct inode *inode, struct file *filp)
 {
 	struct hyptrace_file *file;
@@ -92,7 +87,7 @@ static long ioctl_attach(struct hyptrace_file *file, void *arg)
 	      hyptrace_remote_attach(remote, &file->attachment, attach->cpu);
 	if (!err) {
 		attach->subbuf_size = PAGE_SIZE;
-		attach->nr_subbufs = is_for_all_cpus(file) ? 0 : READ_ONCE(remote->nr_pages);
+		attach->nr_subbufs = hyptrace_file_is_for_all(file) ? 0 : READ_ONCE(remote->nr_pages);
 	}
 	hyptrace_remote_put(remote);
 	return err;
@@ -206,7 +201,7 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 
 	if (err)
 		return err;
-	if (is_for_all_cpus(file) || !atomic_read(&file->mappings))
+	if (hyptrace_file_is_for_all(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 
 	reader = hyptrace_remote_reader(remote, file->attachment.cpu);

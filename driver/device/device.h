@@ -62,6 +62,11 @@ static inline struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace
 	return hyptrace_attachment_remote(&file->attachment);
 }
 
+static inline bool hyptrace_file_is_for_all(const struct hyptrace_file *file)
+{
+	return file->attachment.cpu == HYPTRACE_CPU_ALL;
+}
+
 /* Return 0 if @file is attached as a consumer. */
 static inline int hyptrace_file_check_consumer(const struct hyptrace_file *file)
 {

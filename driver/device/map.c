@@ -102,7 +102,7 @@ int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 
 	if (!hyptrace_file_remote(file))
 		return -ENOTCONN;
-	if (file->attachment.cpu == HYPTRACE_CPU_ALL)
+	if (hyptrace_file_is_for_all(file))
 		return -ENODEV;
 	err = map_ring(reader_of(file), vma);
 	if (err)

@@ -17,11 +17,6 @@
 
 #include "device.h"
 
-static bool is_for_all_cpus(const struct hyptrace_file *file)
-{
-	return file->attachment.cpu == HYPTRACE_CPU_ALL;
-}
-
 /*
  * Begin a read. It delivers only data that is in the rings now.
  *
@@ -37,7 +32,7 @@ static int begin_read(struct hyptrace_file *file, bool nonblock)
 	int err;
 
 	for_each_possible_cpu(cpu) {
-		if (!is_for_all_cpus(file) && file->attachment.cpu != cpu)
+		if (!hyptrace_file_is_for_all(file) && file->attachment.cpu != cpu)
 			continue;
 		reader = hyptrace_remote_reader(file->attachment.remote, cpu);
 		err = hyptrace_reader_begin_read(reader, &present, &capacity);
@@ -109,11 +104,12 @@ static int take_from_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 static int take_subbuf(struct hyptrace_file *file)
 {
 	struct hyptrace_subbuf *to = file->pending + HYPTRACE_FRAME_BYTES;
-	int err = is_for_all_cpus(file) ? take_from_all(file, to) : take_from_one(file, to);
+	const bool all = hyptrace_file_is_for_all(file);
+	int err = all ? take_from_all(file, to) : take_from_one(file, to);
 
 	if (err)
 		return err;
-	WRITE_ONCE(file->pending_at, is_for_all_cpus(file) ? 0 : HYPTRACE_FRAME_BYTES);
+	WRITE_ONCE(file->pending_at, all ? 0 : HYPTRACE_FRAME_BYTES);
 	WRITE_ONCE(file->pending_end, HYPTRACE_FRAME_BYTES + PAGE_SIZE);
 	count_delivered(file, to);
 	return 0;
@@ -123,7 +119,7 @@ static int take_subbuf(struct hyptrace_file *file)
 static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count,
 			    bool nonblock)
 {
-	size_t whole = PAGE_SIZE + (is_for_all_cpus(file) ? HYPTRACE_FRAME_BYTES : 0);
+	size_t whole = PAGE_SIZE + (hyptrace_file_is_for_all(file) ? HYPTRACE_FRAME_BYTES : 0);
 	size_t done = 0, n, left;
 	int err = 0;
 
@@ -257,7 +253,7 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
 
 	if (err)
 		return err;
-	if (is_for_all_cpus(file) && count < HYPTRACE_FRAME_BYTES + PAGE_SIZE)
+	if (hyptrace_file_is_for_all(file) && count < HYPTRACE_FRAME_BYTES + PAGE_SIZE)
 		return -EINVAL;
 	return deliver(file, &req, filp->f_flags & O_NONBLOCK);
 }
@@ -281,7 +277,7 @@ ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_in
 
 	if (err)
 		return err;
-	if (is_for_all_cpus(file) || !req.count)
+	if (hyptrace_file_is_for_all(file) || !req.count)
 		return -EINVAL;
 	return deliver(file, &req, (filp->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
 }

@@ -55,7 +55,7 @@ bool hyptrace_file_has_data(const struct hyptrace_file *file,
 
 	if (READ_ONCE(file->pending_at) < READ_ONCE(file->pending_end))
 		return true;
-	if (file->attachment.cpu != HYPTRACE_CPU_ALL)
+	if (!hyptrace_file_is_for_all(file))
 		return hyptrace_reader_has_data(reader_of(file, remote), watermark);
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), watermark))
