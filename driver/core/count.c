@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counting events: a remote counts them by the values of a field, without rings. Called by
- * netlink/, by count_hold.c and event_hold.c, by state.c at a reset, and by register.c.
+ * Counting events: a remote counts them by the values of a field, without rings. It also counts
+ * those that a socket holds, while that is open. Called by netlink/, by event_hold.c, by state.c at
+ * a reset, and by register.c.
  *
  *	           count-set                  count-set, of the last event
  *	no counters ---------> events counted ----------> counters kept
@@ -41,16 +42,9 @@ bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 	return false;
 }
 
-/**
- * hyptrace_count_check - refuse events that the remote cannot count
- * @remote:	control mutex held
- * @mask:	bit per event id
- * @extack:	see above
- *
- * Return: 0 or -EOPNOTSUPP.
- */
-int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
-			 struct netlink_ext_ack *extack)
+/* Refuse events that the remote cannot count. */
+static int check_events(const struct hyptrace_remote *remote, u64 mask,
+			struct netlink_ext_ack *extack)
 {
 	unsigned int i;
 
@@ -129,7 +123,7 @@ static void add_break(struct hyptrace_remote *remote, u64 events)
 int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 			  struct netlink_ext_ack *extack)
 {
-	int err = hyptrace_count_check(remote, mask, extack);
+	int err = check_events(remote, mask, extack);
 	u64 was_counted = remote->counted;
 
 	if (err)
@@ -176,6 +170,44 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 	hyptrace_announce_remote(remote);
 }
 
+/**
+ * hyptrace_counters_hold - have a socket hold events, or release them
+ * @remote:	control mutex held
+ * @socket:	open
+ * @mask:	bit per event id
+ * @on:		true to hold these, too; false to release them
+ * @extack:	see above
+ *
+ * The last release frees the counters, unless count-set has requested some.
+ *
+ * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
+ * the remote's callback. After an error nothing has changed.
+ */
+int hyptrace_counters_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+			   u64 mask, bool on, struct netlink_ext_ack *extack)
+{
+	int err = check_events(remote, mask, extack);
+	struct hyptrace_socket_hold *hold;
+	u64 before;
+
+	if (err)
+		return err;
+	hold = hyptrace_socket_get_hold(remote, socket, extack);
+	if (!hold)
+		return -ENOMEM;
+	before = hold->counted;
+	hold->counted = on ? before | mask : before & ~mask;
+	err = hyptrace_count_update(remote, extack);
+	if (err)
+		hold->counted = before;
+	else
+		hold->counts = hold->counted;
+	hyptrace_socket_put_hold(hold);
+	if (!err)
+		hyptrace_count_free_unused(remote);
+	return err;
+}
+
 static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlink_ext_ack *extack)
 {
 	unsigned int i;
@@ -210,7 +242,7 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 			    struct netlink_ext_ack *extack)
 {
-	int err = hyptrace_count_check(remote, 0, extack);
+	int err = check_events(remote, 0, extack);
 
 	if (err || !remote->has_counters)
 		return err;
@@ -266,17 +298,6 @@ unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote)
 	return nr;
 }
 
-static const struct hyptrace_event *event_of(const struct hyptrace_remote *remote, u16 id)
-{
-	unsigned int i;
-
-	for (i = 0; i < remote->nr_events; i++) {
-		if (remote->events[i]->id == id)
-			return remote->events[i];
-	}
-	return NULL;
-}
-
 /**
  * hyptrace_count_name - say what a counter counts
  * @remote:	control mutex held, and not unregistered
@@ -291,7 +312,7 @@ void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int numb
 	for (; number >= keys->nr; keys++)
 		number -= keys->nr;
 	*name = (struct hyptrace_counter_name) {
-		.event		= event_of(remote, keys->event),
+		.event		= hyptrace_event_by_id(remote, keys->event),
 		.keys		= keys,
 		.value		= number,
 		.is_others	= keys->has_others && number == keys->nr - 1,

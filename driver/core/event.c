@@ -124,6 +124,24 @@ const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *r
 	return NULL;
 }
 
+/**
+ * hyptrace_event_by_id - find an event by its id
+ * @remote:	control mutex held, and not unregistered
+ * @id:		any number
+ *
+ * Return: the event, or NULL.
+ */
+const struct hyptrace_event *hyptrace_event_by_id(const struct hyptrace_remote *remote, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->nr_events; i++) {
+		if (remote->events[i]->id == id)
+			return remote->events[i];
+	}
+	return NULL;
+}
+
 /* If @mask has the event, make the writer enable or disable it, as in @enabled. */
 static int set_one(struct hyptrace_remote *remote, const struct hyptrace_event *event, u64 mask,
 		   u64 enabled)

@@ -97,10 +97,11 @@ int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer 
 void hyptrace_release_init(struct hyptrace_remote *remote);
 int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
 			   int (*op)(struct hyptrace_buffer *buf, void *priv));
-int hyptrace_release_wait(struct hyptrace_remote *remote);
+int hyptrace_release_wait(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_release_finish(struct hyptrace_remote *remote);
 
 /* event.c */
+const struct hyptrace_event *hyptrace_event_by_id(const struct hyptrace_remote *remote, u32 id);
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event **events);
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
@@ -140,8 +141,6 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 			       const struct hyptrace_event_options *tried);
 
 /* count.c: the control mutex held */
-int hyptrace_count_check(const struct hyptrace_remote *remote, u64 mask,
-			 struct netlink_ext_ack *extack);
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);

@@ -58,23 +58,27 @@ int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffe
 	release->op = op;
 	reinit_completion(&release->done);
 	queue_work(hyptrace_wq, &release->work);
-	return hyptrace_release_wait(remote) ?: release->err;
+	return hyptrace_release_wait(remote, NULL) ?: release->err;
 }
 
 /**
  * hyptrace_release_wait - wait until no release is in progress
  * @remote:	control mutex held; this releases it meanwhile
+ * @extack:	out: the reason if it fails; may be NULL
  *
  * Return: 0, or -EINTR after a fatal signal.
  */
-int hyptrace_release_wait(struct hyptrace_remote *remote)
+int hyptrace_release_wait(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	int err;
 
 	mutex_unlock(&remote->control);
 	err = wait_for_completion_killable(&remote->release.done);
 	mutex_lock(&remote->control);
-	return err ? -EINTR : 0;
+	if (!err)
+		return 0;
+	NL_SET_ERR_MSG(extack, "killed while older rings were released");
+	return -EINTR;
 }
 
 /**

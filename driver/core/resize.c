@@ -148,11 +148,9 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 				       "the remote cannot resize loaded rings: unload them first");
 			return -EOPNOTSUPP;
 		}
-		err = hyptrace_release_wait(remote);
-		if (err) {
-			NL_SET_ERR_MSG(extack, "killed while older rings were released");
+		err = hyptrace_release_wait(remote, extack);
+		if (err)
 			return err;
-		}
 		if (remote->broken) {
 			NL_SET_ERR_MSG(extack,
 				       "the remote kept the rings of an earlier load or resize");

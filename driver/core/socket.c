@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What netlink sockets hold of remotes: it ends when the socket is closed, in whatever way. Called
- * by netlink/, count_hold.c, event_hold.c and register.c.
+ * by netlink/, count.c, event_hold.c and register.c.
  *
  * A socket may be closed while somebody has the control mutex for long. Closing it only marks its
  * holds; work of the remote ends them: see event_hold.c.
@@ -14,15 +14,6 @@
 
 /* Protects the lists of sockets, and @socket of their holds. Taken inside remote->control. */
 static DEFINE_SPINLOCK(sockets_lock);
-
-/**
- * hyptrace_socket_init - prepare a socket that holds nothing
- * @socket:	the socket
- */
-void hyptrace_socket_init(struct hyptrace_socket *socket)
-{
-	INIT_LIST_HEAD(&socket->holds);
-}
 
 /**
  * hyptrace_socket_close - end the holds of a socket soon

@@ -17,10 +17,9 @@ struct hyptrace_socket {
 };
 
 /* socket.c */
-void hyptrace_socket_init(struct hyptrace_socket *socket);
 void hyptrace_socket_close(struct hyptrace_socket *socket);
 
-/* count_hold.c: the control mutex held */
+/* count.c: the control mutex held */
 int hyptrace_counters_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
 			   u64 mask, bool on, struct netlink_ext_ack *extack);
 

@@ -143,11 +143,9 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			       "the rings are already loaded: unload them first, or set their size");
 		return -EBUSY;
 	}
-	err = hyptrace_release_wait(remote);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "killed while older rings were released");
+	err = hyptrace_release_wait(remote, extack);
+	if (err)
 		return err;
-	}
 	if (remote->broken) {
 		NL_SET_ERR_MSG(extack,
 			       "the remote kept the rings of an earlier load: it cannot be loaded again");
@@ -272,14 +270,9 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 
 	if (remote->state == HYPTRACE_STATE_UNLOADED)
 		return 0;
-	err = check_unattached(remote, extack);
+	err = check_unattached(remote, extack) ?: hyptrace_release_wait(remote, extack);
 	if (err)
 		return err;
-	err = hyptrace_release_wait(remote);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "killed while older rings were released");
-		return err;
-	}
 	if (remote->state == HYPTRACE_STATE_TRACING) {
 		err = tracing_to_loaded(remote, extack);
 		if (err)
@@ -474,19 +467,11 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	const struct hyptrace_event_request disable = { .events = ~0ULL };
 	int err;
 
-	err = check_unattached(remote, extack);
-	if (err)
-		return err;
-	err = hyptrace_remote_unload(remote, extack);
-	if (err)
-		return err;
-	err = hyptrace_events_set(remote, &disable, extack);
-	if (err)
-		return err;
-	err = hyptrace_count_stop(remote, extack);
-	if (err)
-		return err;
-	err = hyptrace_remote_set_rate(remote, 0, extack);
+	err = check_unattached(remote, extack) ?:
+	      hyptrace_remote_unload(remote, extack) ?:
+	      hyptrace_events_set(remote, &disable, extack) ?:
+	      hyptrace_count_stop(remote, extack) ?:
+	      hyptrace_remote_set_rate(remote, 0, extack);
 	if (err)
 		return err;
 	remote->size_requested = hyptrace_remote_default_size(remote->desc);

@@ -58,17 +58,6 @@ static void watch(struct hyptrace_remote *remote)
 				   msecs_to_jiffies(PERIOD_MS));
 }
 
-static const struct hyptrace_event *find_event(const struct hyptrace_remote *remote, u32 id)
-{
-	unsigned int i;
-
-	for (i = 0; i < remote->nr_events; i++) {
-		if (remote->events[i]->id == id)
-			return remote->events[i];
-	}
-	return NULL;
-}
-
 /* Return whether the trigger has fired since the last look. */
 static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
 {
@@ -79,7 +68,7 @@ static bool look_at(struct hyptrace_remote *remote, enum hyptrace_trigger trigge
 	if (firing->event || desc->ops->get_fired(trigger, &fired, &firing->cpu, desc->priv))
 		return false;
 	firing->time = fired.time;
-	firing->event = find_event(remote, fired.event);
+	firing->event = hyptrace_event_by_id(remote, fired.event);
 	if (!firing->event)
 		return false;
 	if (trigger == HYPTRACE_TRIGGER_STOP)

@@ -2,7 +2,7 @@
 /*
  * What is wanted on: by requests, by consumers and by sockets that hold something. These functions
  * only read and change the wishes. Those that call them, in hold.c, event_set.c, event_hold.c,
- * socket.c, state.c and count*.c, make the remote do what is wanted.
+ * socket.c, state.c and count.c, make the remote do what is wanted.
  *
  * An event is enabled if event-set of the netlink family has enabled it, or if an attachment
  * holds it, unless a socket holds another state of it. Tracing is on if start was sent, or if an

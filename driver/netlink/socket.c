@@ -17,7 +17,7 @@ static struct hyptrace_socket *make_socket(void)
 	struct hyptrace_socket *socket = kzalloc(sizeof(*socket), GFP_KERNEL_ACCOUNT);
 
 	if (socket)
-		hyptrace_socket_init(socket);
+		INIT_LIST_HEAD(&socket->holds);
 	return socket;
 }
 
