@@ -4,7 +4,6 @@
  * calls it; the test remote calls it as a function.
  */
 #include "hooks.h"
-#include "owner.h"
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 DEFINE_PER_CPU(struct hyptrace_ring, hyptrace_rings) __aligned(HYPTRACE_RINGS_ALIGN) = {
@@ -94,14 +93,6 @@ static s64 get_info(u64 what)
 	default:
 		return -EINVAL;
 	}
-}
-
-static int attach(struct hyptrace_ring *ring, u64 events)
-{
-	if (events & ~HYPTRACE_ALL_EVENTS)
-		return -EINVAL;
-
-	return hyptrace_ring_attach(ring, events);
 }
 
 /*
@@ -226,7 +217,9 @@ static s64 call_ring(u64 op, u64 cpu, u64 arg2)
 
 	switch (op) {
 	case HYPTRACE_OP_ATTACH:
-		return attach(ring, arg2);
+		if (arg2 & ~HYPTRACE_ALL_EVENTS)
+			return -EINVAL;
+		return hyptrace_ring_attach(ring, arg2);
 	case HYPTRACE_OP_DETACH:
 		return hyptrace_ring_detach(ring);
 	case HYPTRACE_OP_SWAP:

@@ -3,7 +3,6 @@
  * The owner of a page, for the host, which asks page by page. Called by hcall.c.
  */
 #include "hooks.h"
-#include "owner.h"
 
 static enum hyptrace_page_owner owner_of(const struct hyptrace_page_states *states)
 {

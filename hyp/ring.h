@@ -537,4 +537,7 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn);
 int hyptrace_load_ready(struct hyptrace_ring *ring, u64 meta_pfn);
 int hyptrace_load_free(struct hyptrace_ring *ring);
 
+/* owner.c */
+s64 hyptrace_page_owner(u64 pfn);
+
 #endif /* __HYPTRACE_RING_H */
