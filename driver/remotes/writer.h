@@ -120,14 +120,14 @@ void hyptrace_writers_exit(void);
 
 /* writer_call.c */
 s64 hyptrace_writer_call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op, u64 arg2);
-int hyptrace_writer_write_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 
 /* writer_filter.c */
-int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
-			       void *priv);
 int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cpumask *cpus);
 
-/* writer_trigger.c */
+/* writer_call.c, writer_filter.c and writer_trigger.c: callbacks of struct hyptrace_remote_ops */
+int hyptrace_writer_write_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
+int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
+			       void *priv);
 int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv);
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv);

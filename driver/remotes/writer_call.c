@@ -54,15 +54,6 @@ s64 hyptrace_writer_call_on(struct hyptrace_writer *writer, unsigned int cpu, u6
 	return call.ret;
 }
 
-/**
- * hyptrace_writer_write_selftest() - write_selftest of struct hyptrace_remote_ops
- * @cpu:	the CPU
- * @id:		number of the first event
- * @count:	number of events
- * @priv:	the writer
- *
- * Return: see there.
- */
 int hyptrace_writer_write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {
 	struct cpu_call call = {

@@ -95,15 +95,6 @@ int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cp
 	return send_to(writer, cpus, writer->had_filter);
 }
 
-/**
- * hyptrace_writer_set_filter() - set_filter of struct hyptrace_remote_ops
- * @id:		the event
- * @terms:	the filter
- * @nr:		number of @terms; 0 to remove the filter
- * @priv:	the writer
- *
- * Return: see there.
- */
 int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
 			       void *priv)
 {

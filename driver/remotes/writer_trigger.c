@@ -8,15 +8,6 @@
 
 #include "writer.h"
 
-/**
- * hyptrace_writer_set_trigger() - set_trigger of struct hyptrace_remote_ops
- * @id:		the event
- * @trigger:	what happens
- * @after:	after so many sub-buffers
- * @priv:	the writer
- *
- * Return: see there.
- */
 int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv)
 {
 	return hyptrace_writer_call(priv, HYPTRACE_OP_TRIGGER, id, trigger, after);
@@ -37,15 +28,6 @@ static bool read_fired(const struct hyptrace_fired *from, u64 arm, struct hyptra
 	return true;
 }
 
-/**
- * hyptrace_writer_get_fired() - get_fired of struct hyptrace_remote_ops
- * @trigger:	start or stop
- * @fired:	out: the event, its id and time
- * @cpu:	out: the CPU that has recorded it
- * @priv:	the writer
- *
- * Return: see there.
- */
 int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired,
 			      unsigned int *cpu, void *priv)
 {
@@ -65,12 +47,6 @@ int hyptrace_writer_get_fired(enum hyptrace_trigger trigger, struct hyptrace_fir
 	return -EAGAIN;
 }
 
-/**
- * hyptrace_writer_has_ended() - has_ended of struct hyptrace_remote_ops
- * @priv:	the writer
- *
- * Return: see there.
- */
 bool hyptrace_writer_has_ended(void *priv)
 {
 	struct hyptrace_writer *writer = priv;
