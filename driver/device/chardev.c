@@ -87,7 +87,8 @@ static long ioctl_attach(struct hyptrace_file *file, void *arg)
 	      hyptrace_remote_attach(remote, &file->attachment, attach->cpu);
 	if (!err) {
 		attach->subbuf_size = PAGE_SIZE;
-		attach->nr_subbufs = hyptrace_file_is_for_all(file) ? 0 : READ_ONCE(remote->nr_pages);
+		attach->nr_subbufs = hyptrace_file_is_for_all(file) ? 0 :
+				     READ_ONCE(remote->nr_pages);
 	}
 	hyptrace_remote_put(remote);
 	return err;
