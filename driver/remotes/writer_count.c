@@ -14,6 +14,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "../../hyp/abi.h"
 #include "writer.h"
