@@ -5,11 +5,11 @@
  *
  * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
  * models: hyp/resize.c:exchange 6b1fbff004ef970c34c7afa4278291e18f0ed506aa759cc0cb0ce936148b4ce9
- * models: hyp/resize.c:hyptrace_ring_exchange 959ae964a85e5dd3e1a34d2ffc54754ec07a0cb2290a05973a9706947bfeba99
+ * models: hyp/resize.c:hyptrace_ring_exchange 0201fb544b715b9c983cc06bf88111a7e1409fae46ca02c009fd445dd81953c3
  * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691
- * models: hyp/resize.c:hyptrace_ring_move e7b9221143fa607f641ce22e32e162f5609691de17753f640e8900feaac5e738
+ * models: hyp/resize.c:hyptrace_ring_move aea19d7006b2ff3474759703f49821de567252badce4dadf05618cfcc56fcf1c
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
- * models: driver/remotes/writer.c:exchange_ring 6ccf73d0263d8ff32abda1b38f8c7c51dd9e2c4f7e71aa827442024cf4832307
+ * models: driver/remotes/writer.c:exchange_ring ddeed8c3dfbbaa07ddb6ef4d06249d73fb1ace88b1ffeea7d46ea8bf5f5d861c
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
  * models: driver/core/reader.c:hyptrace_reader_exchange_ring 5c30018a28f61aa6de02652e58f5f309500c05e260bf3804359fa8e03f8274b3
  */

@@ -34,7 +34,7 @@
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/core/reader.c:hyptrace_reader_clear 4ab8c3a0f0bb4692678bfc3b840474c0286b9671e07373b0746f9e047939ddbf
  * models: driver/remotes/writer.c:swap_reader_page fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
- * models: driver/remotes/writer.c:reset_ring 85a9dacab5242cc373eab8c2e9b684de8c023a4bdccd4cf6f7a8155be8ddc05f
+ * models: driver/remotes/writer.c:reset_ring ecc3d3dfe4f80c9cb8e7c7044961ab8ecce37417a4e4a346575035752da14233
  */
 
 #ifndef PAGES
