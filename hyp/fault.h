@@ -29,7 +29,7 @@ static __always_inline void hyptrace_may_fault(u64 point)
 
 #else
 
-static __always_inline void hyptrace_may_fault(u64 point) { }
+#define hyptrace_may_fault(point)	do { } while (0)
 
 #endif
 

@@ -3,9 +3,9 @@
  * A model of hyp/ring.c and its mutants. Included by ring.pml, which declares the variables.
  *
  * models: hyp/ring.h:hyptrace_ring_reserve 1146edf396bff33d108278b865f6a33bf6aa2ad7073939c4ed056e52840ae7c4
- * models: hyp/ring.h:hyptrace_ring_commit fa648344ec4cdf82c154401a09c5f8725617e4a904399161b4c59035a75a0280
+ * models: hyp/ring.h:hyptrace_ring_commit 581b337e3f9677300c82e46ddcf69644933887aeda9483b834d0792d7ace2b31
  * models: hyp/ring.h:hyptrace_ring_fits 91a2f9f50b89451ab04d45f365716e32ed6c8b10be95c5f0b871b7bb72b57d03
- * models: hyp/ring.h:hyptrace_ring_put 49b8605ac8accd6521505d936cf8172cd15bf3e23199c09f762fde46e5759540
+ * models: hyp/ring.h:hyptrace_ring_put 18009d94bb299863ba1e9ce02ac7499e2ef09fd911992d0aba28a8aad5b18609
  * models: hyp/trace.c:record_slowly c284ef7b4b08c1dde0f17c7dc5b65aa3238e775559ffd457653853f474f1a4aa
  * models: hyp/hooks.h:hyptrace 478b4d8e0e84ef7c2dd163d7520156abe4d715f8fbe6315a7fb9b49e116f53f9
  * models: hyp/hooks.h:hyptrace_cpu_off ffcad43bdebe10f7c24ed9c0833d20db4a87f9082313fb1b09fcc048235f5978
@@ -34,7 +34,7 @@
  * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
  * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
  * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
- * models: hyp/ring.c:swap_reader_page e9b41fa7fb4d44df6e3ecbd54cd14c76ddf7d58ab0a31ec4a2e0990924119461
+ * models: hyp/ring.c:swap_reader_page 90e7859bfee35d808d8e89801733f9634db689a76d08fa741d5f295110fe8890
  * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
  * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8
  * models: hyp/ring.c:reset_ring cf187895824c0beef39a680cc738f310451cb6e2384b110d2355008169482db3
