@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "die.h"
 
@@ -20,31 +19,6 @@ void *or_die(void *memory)
 	if (!memory)
 		die_no_memory();
 	return memory;
-}
-
-void *xmalloc(size_t size)
-{
-	return or_die(malloc(size));
-}
-
-void *xcalloc(size_t nr, size_t size)
-{
-	return or_die(calloc(nr, size));
-}
-
-void *xreallocarray(void *memory, size_t nr, size_t size)
-{
-	return or_die(reallocarray(memory, nr, size));
-}
-
-char *xstrdup(const char *text)
-{
-	return or_die(strdup(text));
-}
-
-char *xstrndup(const char *text, size_t max)
-{
-	return or_die(strndup(text, max));
 }
 
 char *xvasprintf(const char *fmt, va_list ap)

@@ -7,7 +7,8 @@
 #define DIE_H
 
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct hyptrace_error;
 
@@ -22,11 +23,11 @@ void die_no_memory(void) __attribute__((noreturn));
 
 /* @memory, unless it is NULL */
 void *or_die(void *memory);
-void *xmalloc(size_t size);
-void *xcalloc(size_t nr, size_t size);
-void *xreallocarray(void *memory, size_t nr, size_t size);
-char *xstrdup(const char *text);
-char *xstrndup(const char *text, size_t max);
+#define xmalloc(size)			or_die(malloc(size))
+#define xcalloc(nr, size)		or_die(calloc(nr, size))
+#define xreallocarray(memory, nr, size)	or_die(reallocarray(memory, nr, size))
+#define xstrdup(text)			((char *)or_die(strdup(text)))
+#define xstrndup(text, max)		((char *)or_die(strndup(text, max)))
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
