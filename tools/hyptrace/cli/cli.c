@@ -175,8 +175,8 @@ error_t cmd_usage(const char *fmt, ...)
 
 static error_t parse_columns(int key, char *arg, struct argp_state *state)
 {
+	auto_free char *names = NULL;
 	const char *bad;
-	char *names;
 	size_t len;
 
 	switch (key) {
@@ -185,7 +185,6 @@ static error_t parse_columns(int key, char *arg, struct argp_state *state)
 			return 0;
 		names = columns_names(state->input, "");
 		cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
-		free(names);
 		return -EINVAL;
 	case 'o':
 		return cmd_usage("-o and --output write to a file: use --columns=%s", arg);

@@ -28,6 +28,18 @@ void *or_die(void *memory);
 #define xreallocarray(memory, nr, size)	or_die(reallocarray(memory, nr, size))
 #define xstrdup(text)			((char *)or_die(strdup(text)))
 #define xstrndup(text, max)		((char *)or_die(strndup(text, max)))
+
+/* For a local pointer, which must have a value: its memory is freed at the end of its scope. */
+#define auto_free	__attribute__((cleanup(free_local)))
+
+static inline void free_local(void *at)
+{
+	void *memory;
+
+	memcpy(&memory, at, sizeof(memory));
+	free(memory);
+}
+
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -16,15 +16,14 @@ void (*cmd_note_to)(const char *text);
 void cmd_vnote(const char *fmt, va_list ap)
 {
 	/* names may hold control characters */
-	char *text = xvasprintf(fmt, ap), *plain = text_copy_plain(text);
+	auto_free char *text = xvasprintf(fmt, ap);
+	auto_free char *plain = text_copy_plain(text);
 
 	/* in one write: other processes may write there, too */
 	if (cmd_note_to)
 		cmd_note_to(plain);
 	else
 		fprintf(stderr, "hyptrace: %s\n", plain);
-	free(plain);
-	free(text);
 }
 
 void cmd_note(const char *fmt, ...)

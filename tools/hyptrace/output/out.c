@@ -121,12 +121,11 @@ void out_spaces(struct out *out, size_t nr)
 
 void out_printf(struct out *out, const char *fmt, ...)
 {
-	char *text;
+	auto_free char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	out_puts(out, text);
-	free(text);
 }

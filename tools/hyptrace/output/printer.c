@@ -272,7 +272,7 @@ void printer_row(struct printer *p)
 
 void printer_line(struct printer *p, enum printer_style style, const char *fmt, ...)
 {
-	char *line;
+	auto_free char *line = NULL;
 	va_list ap;
 
 	if (printer_is_json(p)) {
@@ -286,7 +286,6 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 	va_end(ap);
 	put_styled(p, style, line);
 	out_putc(p->out, '\n');
-	free(line);
 	push(p, FRAME_LINE);
 }
 
@@ -303,7 +302,8 @@ void printer_end(struct printer *p)
 static void add_label(struct frame *frame, const char *key, const char *text, const char *color)
 {
 	const struct printer_label *label = frame->labels;
-	char *plain, *c;
+	auto_free char *plain = NULL;
+	char *c;
 
 	if (!frame->table)
 		frame->table = table_new(NULL, false);
@@ -319,7 +319,6 @@ static void add_label(struct frame *frame, const char *key, const char *text, co
 		if (*c == '_')
 			*c = ' ';
 	table_label(frame->table, plain, text, color);
-	free(plain);
 }
 
 /* Print or collect a value; in JSON print @json, or @text as a string if that is NULL. */

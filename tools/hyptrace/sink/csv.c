@@ -141,10 +141,9 @@ void csv_free(struct csv *csv)
 
 static void put_string(struct out *out, const char *text)
 {
-	char *string = text_copy_csv(text);
+	auto_free char *string = text_copy_csv(text);
 
 	out_puts(out, string);
-	free(string);
 }
 
 void csv_head(const struct csv *csv, struct out *out)

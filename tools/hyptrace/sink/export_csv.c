@@ -182,7 +182,7 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 /* Make the table of all events that are exported. */
 static struct csv *new_csv(const struct export *x, struct hyptrace_formats *formats)
 {
-	struct hyptrace_event **events = xcalloc(x->nr_events + 1, sizeof(struct hyptrace_event *));
+	auto_free struct hyptrace_event **events = xcalloc(x->nr_events + 1, sizeof(*events));
 	unsigned int i, nr = 0;
 	struct csv *csv;
 
@@ -192,7 +192,6 @@ static struct csv *new_csv(const struct export *x, struct hyptrace_formats *form
 			events[nr++] = x->events[i];
 	csv = csv_new(formats, events, nr);
 	csv_set_origin(csv, x->origin);
-	free(events);
 	return csv;
 }
 

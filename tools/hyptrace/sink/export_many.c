@@ -134,7 +134,7 @@ static int run(const struct export_many *many, struct one *list)
 /* Return an exit code: EXIT_REFUSED if a file could not be exported. */
 int export_many(const struct export_many *many)
 {
-	struct one *list = xcalloc(many->nr, sizeof(*list));
+	auto_free struct one *list = xcalloc(many->nr, sizeof(*list));
 	int code = name_outputs(many, list);
 	unsigned int i;
 
@@ -146,6 +146,5 @@ int export_many(const struct export_many *many)
 		code = run(many, list);
 	for (i = 0; i < many->nr; i++)
 		free(list[i].out);
-	free(list);
 	return code;
 }

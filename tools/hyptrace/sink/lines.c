@@ -139,14 +139,13 @@ int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
 void lines_begin_table(struct lines *lines, const bool *wanted,
 		       struct hyptrace_event *const *events, unsigned int nr, bool head)
 {
-	struct hyptrace_event **chosen;
+	auto_free struct hyptrace_event **chosen = NULL;
 
 	if (!lines->csv)
 		return;
 	lines->wanted = wanted;
 	chosen = choice_list(wanted, events, &nr);
 	lines->table = csv_new(lines->formats, chosen, nr);
-	free(chosen);
 	if (head)
 		csv_head(lines->table, lines->out);
 }
@@ -463,7 +462,7 @@ static void print_array_field(struct printer *p, const struct hyptrace_field *fi
 {
 	uint32_t size, i;
 	const unsigned char *at = hyptrace_field_bytes(field, rec, &size);
-	char *text;
+	auto_free char *text = NULL;
 
 	if (!at)
 		return;
@@ -474,7 +473,6 @@ static void print_array_field(struct printer *p, const struct hyptrace_field *fi
 		for (i = 0; i < size; i++)
 			sprintf(text + 2 * i, "%02x", at[i]);
 	printer_str(p, field->name, text);
-	free(text);
 }
 
 /* Print a field of an event by the printer, for verbs with JSON of their own. */

@@ -22,14 +22,11 @@ static char *cut_word(char **text)
 
 static char *make_csv(const struct origin *origin)
 {
-	char *machine = text_copy_csv(origin->machine), *boot = text_copy_csv(origin->boot);
-	char *kernel = text_copy_csv(origin->kernel);
-	char *csv = xasprintf("%s,%s,%s", machine, boot, kernel);
+	auto_free char *machine = text_copy_csv(origin->machine);
+	auto_free char *boot = text_copy_csv(origin->boot);
+	auto_free char *kernel = text_copy_csv(origin->kernel);
 
-	free(machine);
-	free(boot);
-	free(kernel);
-	return csv;
+	return xasprintf("%s,%s,%s", machine, boot, kernel);
 }
 
 static void put_member(struct out *out, const char *key, const char *value)

@@ -32,12 +32,9 @@ static struct row_text *new_text(const char *text, size_t len)
 
 static struct row_text *new_string(enum row_style style, const char *text)
 {
-	const size_t len = strlen(text);
-	char *string = xmalloc(len * ROW_STRING_FACTOR + ROW_STRING_MORE);
-	struct row_text *to = new_text(string, row_put_string(style, string, text, len) - string);
+	auto_free char *string = xmalloc(strlen(text) * ROW_STRING_FACTOR + ROW_STRING_MORE);
 
-	free(string);
-	return to;
+	return new_text(string, row_put_string(style, string, text, strlen(text)) - string);
 }
 
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
@@ -82,10 +79,9 @@ void row_add_text(struct row *row, const char *text)
 
 void row_add_string(struct row *row, const char *text)
 {
-	struct row_text *string = new_string(row->style, text);
+	auto_free struct row_text *string = new_string(row->style, text);
 
 	add(row, string->text, string->len);
-	free(string);
 }
 
 /* End the step that is being made: its value takes up to @room bytes. */

@@ -64,14 +64,12 @@ static error_t parse_condition(struct catcher *c, const char *arg)
 }
 
 /* Parse "N" or "N/min". */
-static bool parse_rate(char *arg, uint64_t *rate)
+static bool parse_rate(const char *arg, uint64_t *rate)
 {
-	static const char unit[] = "/min";
-	char *slash = strchr(arg, '/'), *number = slash ? xstrndup(arg, slash - arg) : xstrdup(arg);
-	bool ok = (!slash || !strcmp(slash, unit)) && parse_number(number, NUMBER_MAX, rate);
+	auto_free char *number = xstrndup(arg, strcspn(arg, "/"));
+	const char *unit = arg + strlen(number);
 
-	free(number);
-	return ok && *rate;
+	return (!*unit || !strcmp(unit, "/min")) && parse_number(number, NUMBER_MAX, rate) && *rate;
 }
 
 static int check_options(const struct catcher *c)

@@ -45,8 +45,8 @@ static const struct column cpu_columns[] = {
 
 static void print_fields(struct printer *p, const char *key, const void *row)
 {
+	auto_free char *fields = NULL;
 	const struct hyptrace_event *event = row;
-	char *fields;
 	FILE *to = text_open(&fields);
 	unsigned int i;
 
@@ -54,7 +54,6 @@ static void print_fields(struct printer *p, const char *key, const void *row)
 		fprintf(to, "%s%s", i ? " " : "", event->fields[i]->name);
 	text_close(to);
 	printer_str(p, key, fields);
-	free(fields);
 }
 
 #define EVENT(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_event, member)

@@ -49,15 +49,14 @@ struct job {
 
 static error_t unknown_format(const char *name)
 {
+	auto_free char *list = NULL;
 	const struct export_format *format = NULL;
-	char *list;
 	FILE *f = text_open(&list);
 
 	while ((format = export_next_format(format)))
 		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
 	text_close(f);
 	cmd_note("unknown format \"%s\": use one of %s", name, list);
-	free(list);
 	return -EINVAL;
 }
 
@@ -377,7 +376,7 @@ static int export_host(struct job *job)
 		.name = job->session.path, .is_one_of_many = job->session.is_one_of_many,
 	};
 	const struct hyptrace_file_info *info;
-	struct out *out;
+	auto_free struct out *out = NULL;
 	struct export x;
 	int code;
 
@@ -405,7 +404,6 @@ static int export_host(struct job *job)
 	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
 		code = cmd_fail("cannot write a temporary file: %s",
 				strerror(out->error ? out->error : errno));
-	free(out);
 	if (code)
 		return code;
 	host.choice = h->choice;
@@ -499,20 +497,17 @@ static int export_one(void *arg, const char *file, const char *out)
 
 static int export_files(struct job *job)
 {
+	auto_free char **files = xcalloc(job->more.nr + 1, sizeof(*files));
 	struct export_many many = {
 		.folder = job->output.name, .ending = job->format->endings[0],
-		.one = export_one, .arg = job,
+		.one = export_one, .arg = job, .files = files,
 	};
 	unsigned int i;
-	int code;
 
-	many.files = xcalloc(job->more.nr + 1, sizeof(*many.files));
 	many.files[many.nr++] = (char *)job->session.path;
 	for (i = 0; i < job->more.nr; i++)
 		many.files[many.nr++] = (char *)job->more.words[i];
-	code = export_many(&many);
-	free(many.files);
-	return code;
+	return export_many(&many);
 }
 
 static int cmd_export(struct context *ctx, int argc, char **argv)

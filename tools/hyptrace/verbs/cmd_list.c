@@ -46,15 +46,14 @@ static void print_counted(struct printer *p, const char *key, const void *row)
 
 static void print_trigger(struct printer *p, const char *key, const void *row)
 {
+	auto_free char *text = NULL;
 	const struct hyptrace_event *event = row;
-	char *text;
 
 	if (!event->trigger) {
 		printer_none(p, key);
 	} else if (printer_is_text(p)) {
 		text = trigger_text(event);
 		printer_str(p, key, text);
-		free(text);
 	} else {
 		printer_str(p, key, hyptrace_trigger_name(event->trigger));
 	}
@@ -161,7 +160,8 @@ static const struct argp argp = {
 /* Print a print format. Text has only the first of the names of each field. */
 static void print_format(struct printer *p, const char *fmt)
 {
-	char *text = xstrdup(fmt), *to = text;
+	auto_free char *text = xstrdup(fmt);
+	char *to = text;
 	const char *next;
 
 	while (*fmt && !printer_is_json(p)) {
@@ -179,7 +179,6 @@ static void print_format(struct printer *p, const char *fmt)
 	if (!printer_is_json(p))
 		*to = '\0';
 	printer_str(p, "print_fmt", text);
-	free(text);
 }
 
 static void print_names(struct printer *p, const struct hyptrace_event *event)
@@ -272,9 +271,8 @@ static void print_remote(struct printer *p, const struct list *list,
 static int choose(const struct list *list, struct hyptrace_event **const *events, unsigned int nr,
 		  struct event_choice *choice)
 {
-	struct hyptrace_event **all = NULL;
+	auto_free struct hyptrace_event **all = NULL;
 	unsigned int nr_all = 0, i, j;
-	int code;
 
 	for (i = 0; i < nr; i++) {
 		for (j = 0; events[i][j]; j++) {
@@ -282,15 +280,13 @@ static int choose(const struct list *list, struct hyptrace_event **const *events
 			all[nr_all++] = events[i][j];
 		}
 	}
-	code = cmd_choose_events("list", all, nr_all, &list->words, choice);
-	free(all);
-	return code;
+	return cmd_choose_events("list", all, nr_all, &list->words, choice);
 }
 
 static int list_remotes(struct context *ctx, const struct list *list,
 			struct hyptrace_remote *const *remotes, unsigned int nr)
 {
-	struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
+	auto_free struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
 	struct event_choice choice = {};
 	struct hyptrace_error err;
 	unsigned int i, nr_events;
@@ -314,7 +310,6 @@ static int list_remotes(struct context *ctx, const struct list *list,
 	event_choice_free(&choice);
 	for (i = 0; i < nr; i++)
 		hyptrace_free_events(events[i]);
-	free(events);
 	return code;
 }
 

@@ -18,9 +18,7 @@
 /* Bytes of "23:59:59.999999" and its NUL */
 #define TIME_MAX	16
 
-enum {
-	OPT_TIMEOUT = 0x200,
-};
+#define OPT_TIMEOUT	0x200
 
 /* The line in which a remote was last printed */
 struct known {
@@ -88,9 +86,10 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 							     const char *remote,
 							     const char *fmt, ...)
 {
+	auto_free char *text = NULL;
 	const bool is_removed = !strcmp(change, "removed"), is_loss = !strcmp(change, "loss");
 	struct printer *p = mon->ctx->p;
-	char time[TIME_MAX], *text;
+	char time[TIME_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -102,7 +101,6 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 	printer_str(p, "time", time);
 	printer_str(p, "change", change);
 	printer_str(p, "remote", remote);
-	free(text);
 }
 
 static struct known *find_known(struct monitor *mon, const char *name)
@@ -130,14 +128,13 @@ static void forget(struct monitor *mon, const char *name)
 
 static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 {
-	char *trigger = event->trigger ? trigger_text(event) : NULL;
+	auto_free char *trigger = event->trigger ? trigger_text(event) : NULL;
 	struct printer *p = mon->ctx->p;
 
 	begin_line(mon, "event", event->remote, "%s %s%s%s%s%s%s", event->name,
 		   event->enabled ? "enabled" : "disabled",
 		   event->filter ? ", filter " : "", event->filter ?: "",
 		   trigger ? ", trigger: " : "", trigger ?: "", event->counted ? ", counted" : "");
-	free(trigger);
 	printer_str(p, "event", event->name);
 	printer_uint(p, "id", event->id);
 	printer_bool(p, "enabled", event->enabled);
@@ -151,12 +148,11 @@ static void print_trigger(struct monitor *mon, const struct hyptrace_remote *rem
 {
 	const char *name = hyptrace_trigger_name(HYPTRACE_TRIGGER_ACTION_NOTIFY);
 	struct printer *p = mon->ctx->p;
-	char *text;
+	auto_free char *text = NULL;
 
 	if (remote->nr_fired) {
 		text = firing_text(remote, 0);
 		begin_line(mon, "trigger", remote->name, "%s", text);
-		free(text);
 		firing_print_keys(p, remote, 0);
 		printer_end(p);
 		return;
@@ -341,7 +337,6 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 static bool print_fired(struct monitor *mon, const struct hyptrace_remote *remote)
 {
 	struct printer *p = mon->ctx->p;
-	char *text;
 
 	/* The triggers were armed again, or the recording has ended: print the stop again. */
 	if (remote->nr_fired < mon->nr_fired)
@@ -349,9 +344,9 @@ static bool print_fired(struct monitor *mon, const struct hyptrace_remote *remot
 	else if (mon->goes_on && remote->has_ended)
 		mon->nr_fired--;
 	for (; mon->nr_fired < remote->nr_fired; mon->nr_fired++) {
-		text = firing_text(remote, mon->nr_fired);
+		auto_free char *text = firing_text(remote, mon->nr_fired);
+
 		printer_line(p, STYLE_PLAIN, "%s", text);
-		free(text);
 		printer_str(p, "remote", mon->name);
 		firing_print_keys(p, remote, mon->nr_fired);
 		printer_end(p);

@@ -49,7 +49,8 @@ static const struct argp argp = {
 /* The release, as far as the sources know it: the configuration may add to it. */
 static void print_release(FILE *to, const char *tree)
 {
-	char *path = xasprintf("%s/Makefile", tree), extra[64] = "";
+	auto_free char *path = xasprintf("%s/Makefile", tree);
+	char extra[64] = "";
 	FILE *f = fopen(path, "re");
 	int version, patchlevel, sublevel;
 
@@ -58,7 +59,6 @@ static void print_release(FILE *to, const char *tree)
 		fprintf(to, NAMES_RELEASE "%d.%d.%d%s\n", version, patchlevel, sublevel, extra);
 	if (f)
 		fclose(f);
-	free(path);
 }
 
 /* A line of the enum. Return false if the number of a hypercall cannot be told. */
@@ -88,7 +88,7 @@ static bool print_line(FILE *to, const char *line, int *id)
 static int cmd_names(struct context *ctx, int argc, char **argv)
 {
 	const char *tree = NULL;
-	char *line = NULL, *path, *table;
+	auto_free char *line = NULL, *path = NULL, *table = NULL;
 	bool is_inside = false, is_good = true;
 	size_t size = 0;
 	FILE *from, *to;
@@ -109,12 +109,9 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	text_close(to);
 	if (is_good && id)
 		out_puts(&ctx->out, table);
-	free(line);
-	free(table);
 	fclose(from);
 	if (!is_good || !id)
 		return cmd_fail("%s: cannot tell the numbers of the hypercalls", path);
-	free(path);
 	return EXIT_DONE;
 }
 

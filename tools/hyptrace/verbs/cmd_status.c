@@ -145,9 +145,9 @@ static void print_of_events(struct printer *p, const char *label, bool triggers,
 	if (json)
 		printer_object(p, label);
 	for (i = 0; i < nr; i++) {
+		auto_free char *trigger = NULL;
 		const struct hyptrace_event *event = events[i];
 		const bool armed = event->trigger && trigger_is_armed(remote, event);
-		char *trigger;
 
 		if (triggers ? !event->trigger : !event->filter)
 			continue;
@@ -162,7 +162,6 @@ static void print_of_events(struct printer *p, const char *label, bool triggers,
 			trigger = trigger_text(event);
 			print_below(p, &label, xasprintf("%s: %s (%sarmed)", event->name, trigger,
 							 armed ? "" : "not "));
-			free(trigger);
 		} else {
 			print_below(p, &label, xasprintf("%s: %s", event->name, event->filter));
 		}

@@ -112,17 +112,16 @@ static uint16_t find_id(const struct export *x)
 
 static int write_meta(struct export *x)
 {
+	auto_free char *text = NULL;
 	static const char name[] = "metadata";
 	struct ctf *ctf = x->state;
 	struct out out;
-	char *text;
 	int code = export_open(x, name, &out);
 
 	if (code)
 		return code;
 	text = ctf_meta_text(x, ctf->events, ctf->unknown);
 	out_puts(&out, text);
-	free(text);
 	return export_close(x, name, &out);
 }
 

@@ -134,7 +134,7 @@ static void wait_for_others(struct perfetto *p, const struct hyptrace_record *re
 /* Export the transitions of all CPUs in the order of time, and close their files. */
 static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 {
-	struct saved **next = xcalloc(nr + 1, sizeof(*next));
+	auto_free struct saved **next = xcalloc(nr + 1, sizeof(*next));
 	struct hyptrace_record rec = {};
 	unsigned int i, first;
 
@@ -161,7 +161,6 @@ static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		if (waiting[i])
 			fclose(waiting[i]);
-	free(next);
 }
 
 static int begin(struct export *x)

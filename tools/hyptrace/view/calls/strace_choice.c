@@ -220,6 +220,7 @@ static char *join(const struct strace_choice *choice, enum hyptrace_kind kind, b
 /* For free(); NULL if all calls are chosen, or if the choice does not fit in a filter */
 char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kind kind)
 {
+	auto_free char *codes = NULL, *values = NULL;
 	const struct hyptrace_meaning *meaning = hyptrace_model_of_kind(choice->model, kind);
 	const bool is_exit = hyptrace_meaning_has(meaning, HYPTRACE_ROLE_CODE);
 	const unsigned int by = is_exit ? HYPTRACE_ROLE_CLASS : meaning->named_by;
@@ -228,7 +229,7 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 	/* name the calls to record if others have no name, else those not to record */
 	const bool chosen = !accepts_unknown(choice, kind);
 	unsigned int nr_codes, nr;
-	char *codes, *values, *text;
+	char *text;
 	const char *between = "";
 	FILE *f;
 
@@ -248,8 +249,6 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 	else
 		fputs(values, f);
 	text_close(f);
-	free(codes);
-	free(values);
 	if (nr_codes + nr && nr_codes + nr + (is_exit && nr) <= HYPTRACE_FILTER_TERMS_MAX &&
 	    !has_numbers(choice) && (!is_exit || meaning->trap != UINT64_MAX))
 		return text;

@@ -71,15 +71,12 @@ static int choose_kinds(struct strace *s)
 static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, const char *one,
 					  const char *other)
 {
-	struct hyptrace_filter *filter;
-	char *text;
+	auto_free char *text = NULL;
 
 	if (!one && !other)
 		return NULL;
 	text = xasprintf(one && other ? "(%s) && (%s)" : "%s%s", one ?: "", other ?: "");
-	filter = hyptrace_filter_new(&event, 1, NULL, true, text, NULL, NULL);
-	free(text);
-	return filter;
+	return hyptrace_filter_new(&event, 1, NULL, true, text, NULL, NULL);
 }
 
 /* Make the filter at EL2 of an event. NULL: EL2 records all, and the command chooses. */
@@ -87,17 +84,11 @@ static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace
 {
 	const struct hyptrace_event *event = event_of(s, kind);
 	const char *condition = s->session.choice.filter;
-	struct hyptrace_filter *filter;
-	char *choice = strace_choice_filter(&s->choice, kind);
+	auto_free char *choice = strace_choice_filter(&s->choice, kind);
 
-	filter = parse_both(event, choice, condition);
 	/* together they may have too many comparisons, or the event has not all of the fields */
-	if (!filter)
-		filter = parse_both(event, choice, NULL);
-	if (!filter)
-		filter = parse_both(event, NULL, condition);
-	free(choice);
-	return filter;
+	return parse_both(event, choice, condition) ?: parse_both(event, choice, NULL) ?:
+	       parse_both(event, NULL, condition);
 }
 
 static int hold(struct strace *s)

@@ -85,37 +85,33 @@ static void age_files(const struct record *r)
 	uint64_t age;
 
 	for (age = r->rotate - 1; age; age--) {
-		char *from = aged(r, age - 1), *to = aged(r, age);
+		auto_free char *from = aged(r, age - 1), *to = aged(r, age);
 
 		rename(from, to);
-		free(from);
-		free(to);
 	}
 }
 
 /* Give the file before the age 0. It keeps its name, too, until the newest replaces it. */
 static void hold_file_before(const struct record *r)
 {
-	char *before = aged(r, 0);
+	auto_free char *before = aged(r, 0);
 
 	/* the command was killed while it aged files */
 	if (!access(before, F_OK))
 		age_files(r);
 	if (link(r->path, before) && errno != ENOENT)
 		rename(r->path, before);
-	free(before);
 }
 
 /* The newest file could not be finished: all others stay what they were. */
 static void release_file_before(const struct record *r)
 {
-	char *before = aged(r, 0);
+	auto_free char *before = aged(r, 0);
 
 	if (!access(r->path, F_OK))
 		unlink(before);
 	else
 		rename(before, r->path);
-	free(before);
 }
 
 /* Write what waits, and count the events that the disk had no room for. */

@@ -162,11 +162,10 @@ static char *cpu_file(unsigned int cpu, const char *name)
 
 static int open_cpu(struct record_host *host, unsigned int id)
 {
-	char *name = cpu_file(id, "trace_pipe_raw");
+	auto_free char *name = cpu_file(id, "trace_pipe_raw");
 	int fd = tracefs_instance_file_open(host->instance, name,
 					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	free(name);
 	host->cpus = xreallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
 	host->ids = xreallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
 	host->ids[host->nr_cpus] = id;
@@ -179,7 +178,7 @@ static int open_cpus(struct record *r)
 	const struct context *ctx = r->session.ctx;
 	struct record_host *host = &r->host;
 	char *path = tracefs_instance_get_file(host->instance, "per_cpu");
-	struct dirent **cpus = NULL;
+	auto_free struct dirent **cpus = NULL;
 	int nr, i, code = EXIT_DONE;
 	unsigned int id;
 
@@ -190,7 +189,6 @@ static int open_cpus(struct record *r)
 			code = open_cpu(host, id);
 		free(cpus[i]);
 	}
-	free(cpus);
 	tracefs_put_tracing_file(path);
 	if (!code && !host->nr_cpus)
 		code = cmd_fail("cannot record the host: tracefs lists none of the CPUs");
@@ -389,15 +387,11 @@ static uint64_t get_stat(const char *stats, const char *name)
 
 static uint64_t count_lost(struct record_host *host, unsigned int cpu)
 {
-	char *name = cpu_file(cpu, "stats");
-	char *stats = tracefs_instance_file_read(host->instance, name, NULL);
-	uint64_t lost;
+	auto_free char *name = cpu_file(cpu, "stats");
+	auto_free char *stats = tracefs_instance_file_read(host->instance, name, NULL);
 
-	lost = get_stat(stats, "\noverrun: ") + get_stat(stats, "\ncommit overrun: ") +
+	return get_stat(stats, "\noverrun: ") + get_stat(stats, "\ncommit overrun: ") +
 	       get_stat(stats, "\ndropped events: ");
-	free(stats);
-	free(name);
-	return lost;
 }
 
 /* Give the current file its counts, and the names of the host's tasks. */
@@ -405,8 +399,8 @@ void record_host_count(struct record *r)
 {
 	struct record_host *host = &r->host;
 	struct record_host_cpu *cpu;
+	auto_free char *tasks = NULL;
 	uint64_t lost;
-	char *tasks;
 
 	if (!r->file.w)
 		return;
@@ -422,5 +416,4 @@ void record_host_count(struct record *r)
 	tasks = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
 	if (tasks)
 		hyptrace_file_set_host_tasks(r->file.w, tasks);
-	free(tasks);
 }

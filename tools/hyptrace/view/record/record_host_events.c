@@ -26,16 +26,13 @@
 
 static bool is_named(const char *word, const char *system, const char *event)
 {
+	auto_free char *pattern = NULL;
 	const char *colon = strchr(word, ':');
-	char *pattern;
-	bool found;
 
 	if (!colon)
 		return !fnmatch(word, system, 0) || !fnmatch(word, event, 0);
 	pattern = xstrndup(word, colon - word);
-	found = !fnmatch(pattern, system, 0) && !fnmatch(colon + 1, event, 0);
-	free(pattern);
-	return found;
+	return !fnmatch(pattern, system, 0) && !fnmatch(colon + 1, event, 0);
 }
 
 static void add_event(struct record_host *host, const char *system, const char *event)
@@ -95,7 +92,7 @@ int record_host_choose(struct record_host *host)
 	const struct words *words = &host->words;
 	int code = list_events(host);
 	unsigned int i, j, nr = 0;
-	bool *named = xcalloc(host->nr_events + 1, sizeof(*named));
+	auto_free bool *named = xcalloc(host->nr_events + 1, sizeof(*named));
 
 	for (i = 0; i < words->nr && !code; i++) {
 		bool found = false;
@@ -119,7 +116,6 @@ int record_host_choose(struct record_host *host)
 		host->names[nr++] = host->names[j];
 	}
 	host->nr_events = nr;
-	free(named);
 	return code;
 }
 
@@ -142,15 +138,14 @@ static char *renumber_format(const char *format)
 
 int record_host_read_formats(struct record_host *host)
 {
-	char *text;
 	unsigned int i;
 
 	for (i = 0; i < host->nr_events; i++) {
-		text = tracefs_event_file_read(host->instance, host->systems[i], host->names[i],
-					       "format", NULL);
+		auto_free char *text = tracefs_event_file_read(host->instance, host->systems[i],
+							       host->names[i], "format", NULL);
+
 		if (text)
 			host->formats[i] = renumber_format(text);
-		free(text);
 		if (!host->formats[i])
 			return cmd_fail("cannot record the host: cannot read the format of \"%s/%s\"",
 					host->systems[i], host->names[i]);

@@ -98,13 +98,12 @@ static const struct argp_option options[] = {
 
 static error_t parse_key(struct stat *stat, const char *key)
 {
-	char *names;
+	auto_free char *names = NULL;
 
 	if (stat_column_find(stat->keys, key, &stat->sort))
 		return 0;
 	names = stat_column_names(stat->keys, "");
 	cmd_note("unknown key \"%s\": use one of %s", key, names);
-	free(names);
 	return -EINVAL;
 }
 

@@ -222,9 +222,9 @@ static void print_cpus(struct printer *p, const struct stat *stat)
 
 static void note_missing(const struct stat *stat)
 {
+	auto_free char *list = NULL;
 	enum hyptrace_kind kind;
 	bool is_needed = false;
-	char *list;
 	FILE *f = text_open(&list);
 
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
@@ -247,7 +247,6 @@ static void note_missing(const struct stat *stat)
 	else if (*list && stat->session.path)
 		cmd_note("\"%s\" does not say where the time goes: use \"hyptrace record -e %s\", too",
 			 stat->session.path, list);
-	free(list);
 }
 
 static void note_counts(const struct stat *stat)

@@ -63,8 +63,8 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 
 static void print_buckets(struct printer *p, const struct counter_sum *sum)
 {
+	auto_free struct time_bucket *buckets = xcalloc(sum->of->nr_buckets + 1, sizeof(*buckets));
 	const struct hyptrace_event_counter *of = sum->of;
-	struct time_bucket *buckets = xcalloc(of->nr_buckets + 1, sizeof(*buckets));
 	unsigned int i;
 
 	for (i = 0; i < of->nr_buckets; i++) {
@@ -74,7 +74,6 @@ static void print_buckets(struct printer *p, const struct counter_sum *sum)
 		buckets[i].count = sum->buckets[i];
 	}
 	time_print_histogram(p, buckets, of->nr_buckets);
-	free(buckets);
 }
 
 static void print_histogram(struct printer *p, const struct counter_sum *sum)

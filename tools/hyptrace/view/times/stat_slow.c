@@ -55,10 +55,10 @@ void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner, const struct hy
 
 static void put_text(const struct stat_slow *slow, const struct hyptrace_record *rec, char *to)
 {
+	auto_free char *line = NULL, *plain = NULL;
 	struct hyptrace_formats *formats = slow->stat->session.formats;
 	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
 	const char *text;
-	char *line, *plain;
 	size_t len;
 
 	*to = '\0';
@@ -69,8 +69,6 @@ static void put_text(const struct stat_slow *slow, const struct hyptrace_record 
 	/* it may hold control characters */
 	plain = text_copy_plain(line);
 	snprintf(to, STAT_SLOW_TEXT, "%.*s", STAT_SLOW_TEXT - 1, plain);
-	free(plain);
-	free(line);
 }
 
 void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,

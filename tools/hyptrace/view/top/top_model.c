@@ -48,10 +48,11 @@ static void add_history(const struct top_model *model, struct top_history *histo
 
 static void name_rows(struct top_model *model, const struct stat *stat, unsigned int nr)
 {
-	char name[STAT_NAME_SIZE], *plain;
+	char name[STAT_NAME_SIZE];
 
 	model->history = xreallocarray(model->history, model->sums.nr + 1, sizeof(*model->history));
 	for (; nr < model->sums.nr; nr++) {
+		auto_free char *plain = NULL;
 		struct top_history *history = &model->history[nr];
 
 		*history = (struct top_history){};
@@ -59,7 +60,6 @@ static void name_rows(struct top_model *model, const struct stat *stat, unsigned
 		/* it may hold control characters */
 		plain = text_copy_plain(name);
 		snprintf(history->name, sizeof(history->name), "%s", plain);
-		free(plain);
 	}
 }
 

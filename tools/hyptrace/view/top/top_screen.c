@@ -323,7 +323,7 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 static void add_histogram(struct top_screen *screen, const struct time_bucket *buckets,
 			  unsigned int nr, unsigned int reserve)
 {
-	struct out *out = xmalloc(sizeof(*out));
+	auto_free struct out *out = xmalloc(sizeof(*out));
 	struct printer *p;
 	char *line, *end;
 
@@ -342,7 +342,6 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 	}
 	out->len = 0;
 	printer_free(p);
-	free(out);
 }
 
 static void add_slow(struct top_screen *screen, const struct stat_slow *slow)
