@@ -386,12 +386,19 @@ void printer_bool(struct printer *p, const char *key, bool value)
 	put_value(p, key, STYLE_PLAIN, value ? "yes" : "no", value ? "true" : "false");
 }
 
-void printer_uint(struct printer *p, const char *key, uint64_t value)
+/* @is_large: always a string in JSON */
+static void put_integer(struct printer *p, const char *key, bool is_negative, uint64_t size,
+			bool is_large)
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_value(p, key, STYLE_PLAIN, text, value <= JSON_INT_MAX ? text : NULL);
+	snprintf(text, sizeof(text), "%s%" PRIu64, is_negative ? "-" : "", size);
+	put_value(p, key, STYLE_PLAIN, text, is_large || size > JSON_INT_MAX ? NULL : text);
+}
+
+void printer_uint(struct printer *p, const char *key, uint64_t value)
+{
+	put_integer(p, key, false, value, false);
 }
 
 void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t value)
@@ -404,11 +411,7 @@ void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t
 
 void printer_int(struct printer *p, const char *key, int64_t value)
 {
-	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_value(p, key, STYLE_PLAIN, text, size <= JSON_INT_MAX ? text : NULL);
+	put_integer(p, key, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, false);
 }
 
 void printer_number(struct printer *p, const char *key, const char *text)
@@ -419,36 +422,30 @@ void printer_number(struct printer *p, const char *key, const char *text)
 void printer_size(struct printer *p, const char *key, uint64_t bytes)
 {
 	static const char units[] = " KMGT";
-	char text[24], number[24];
 	unsigned int unit = 0;
 	uint64_t n = bytes;
+	char text[24];
 
+	if (!printer_is_text(p)) {
+		printer_uint(p, key, bytes);
+		return;
+	}
 	while (n && !(n % 1024) && units[unit + 1]) {
 		n /= 1024;
 		unit++;
 	}
 	snprintf(text, sizeof(text), "%" PRIu64 "%.*s", n, unit ? 1 : 0, &units[unit]);
-	snprintf(number, sizeof(number), "%" PRIu64, bytes);
-	if (printer_is_text(p))
-		put_value(p, key, STYLE_PLAIN, text, NULL);
-	else
-		put_value(p, key, STYLE_PLAIN, number, bytes <= JSON_INT_MAX ? number : NULL);
+	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
 void printer_u64(struct printer *p, const char *key, uint64_t value)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_value(p, key, STYLE_PLAIN, text, NULL);
+	put_integer(p, key, false, value, true);
 }
 
 void printer_s64(struct printer *p, const char *key, int64_t value)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_value(p, key, STYLE_PLAIN, text, NULL);
+	put_integer(p, key, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, true);
 }
 
 void printer_none(struct printer *p, const char *key)
