@@ -143,19 +143,15 @@ static const struct chrome_row *find_row(const struct chrome *chrome,
 	if (event->last && event->last->key == key)
 		return event->last;
 	entry = map_find(&event->rows, key, 0);
-	if (entry) {
-		event->last = entry->ptr;
-		return event->last;
+	name = entry ? NULL : hyptrace_meaning_name(event->meaning, key);
+	if (!entry && !name) {
+		event->plain = event->plain ?: new_row(chrome, event, key, NULL);
+		return event->plain;
 	}
-	name = hyptrace_meaning_name(event->meaning, key);
-	if (name) {
-		event->last = new_row(chrome, event, key, name);
+	event->last = entry ? entry->ptr : new_row(chrome, event, key, name);
+	if (!entry)
 		map_add(&event->rows, key, 0)->ptr = event->last;
-		return event->last;
-	}
-	if (!event->plain)
-		event->plain = new_row(chrome, event, key, NULL);
-	return event->plain;
+	return event->last;
 }
 
 /* Print the name and the arguments of an event, and the end of its object. */

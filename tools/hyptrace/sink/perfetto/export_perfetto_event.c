@@ -100,17 +100,14 @@ static struct perfetto_plan *find_plan(struct perfetto *p, struct perfetto_kind 
 	if (kind->last && kind->last->key == key)
 		return kind->last;
 	entry = map_find(&kind->plans, key, 0);
-	if (!entry) {
-		name = hyptrace_meaning_name(kind->meaning, key);
-		if (!name && !kind->plain)
-			kind->plain = new_plan(p, kind, key, NULL);
-		if (!name)
-			return kind->plain;
-		kind->last = new_plan(p, kind, key, name);
-		map_add(&kind->plans, key, 0)->ptr = kind->last;
-		return kind->last;
+	name = entry ? NULL : hyptrace_meaning_name(kind->meaning, key);
+	if (!entry && !name) {
+		kind->plain = kind->plain ?: new_plan(p, kind, key, NULL);
+		return kind->plain;
 	}
-	kind->last = entry->ptr;
+	kind->last = entry ? entry->ptr : new_plan(p, kind, key, name);
+	if (!entry)
+		map_add(&kind->plans, key, 0)->ptr = kind->last;
 	return kind->last;
 }
 
