@@ -73,16 +73,11 @@ static char *list_verbs(int key, const char *text, void *input)
 	return list;
 }
 
-static const struct argp_child main_children[] = {
-	{ &cmd_global_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
 static const struct argp main_argp = {
 	.parser = parse_main,
 	.args_doc = "VERB [ARGUMENT...]",
 	.doc = "Trace the pKVM hypervisor.\v.",
-	.children = main_children,
+	.children = (const struct argp_child[]){ { &cmd_global_argp, 0, NULL, 0 }, { 0 } },
 	.help_filter = list_verbs,
 };
 

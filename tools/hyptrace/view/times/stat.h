@@ -428,9 +428,7 @@ void stat_slow_free(struct stat_slow *slow);
 
 static inline struct stat_key stat_slow_cpu(const struct stat_cpu *cpu)
 {
-	struct stat_key key = { .major = UINT64_MAX, .minor = cpu->id };
-
-	return key;
+	return (struct stat_key){ .major = UINT64_MAX, .minor = cpu->id };
 }
 
 #endif /* STAT_H */

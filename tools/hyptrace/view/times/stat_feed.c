@@ -59,13 +59,11 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool 
 static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
 				      const struct hyptrace_record *rec)
 {
-	struct stat_key key = {
+	return (struct stat_key){
 		.major = value_of(meaning, HYPTRACE_ROLE_VM, rec, 4) << 32 |
 			 (uint32_t)value_of(meaning, HYPTRACE_ROLE_INDEX, rec, 4),
 		.minor = (uint32_t)value_of(meaning, HYPTRACE_ROLE_VCPU, rec, 4),
 	};
-
-	return key;
 }
 
 static inline struct stat_row *find_vcpu(struct stat_cpu *cpu,
