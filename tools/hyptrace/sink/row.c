@@ -14,8 +14,10 @@
 #define ASKED_NAME_MAX		64
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
+/* Bytes that put_string() writes besides TEXT_FACTOR for each byte of the text */
+#define STRING_MORE	(TEXT_MORE + DIGITS_SLACK)
 
-char *row_put_string(enum row_style style, char *to, const char *text, size_t len)
+static char *put_string(enum row_style style, char *to, const char *text, size_t len)
 {
 	return style == ROW_JSON ? text_json(to, text, len) : text_csv(to, text, len);
 }
@@ -32,9 +34,9 @@ static struct row_text *new_text(const char *text, size_t len)
 
 static struct row_text *new_string(enum row_style style, const char *text)
 {
-	auto_free char *string = xmalloc(strlen(text) * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	auto_free char *string = xmalloc(strlen(text) * TEXT_FACTOR + STRING_MORE);
 
-	return new_text(string, row_put_string(style, string, text, strlen(text)) - string);
+	return new_text(string, put_string(style, string, text, strlen(text)) - string);
 }
 
 void row_init(struct row *row, enum row_style style, const struct hyptrace_formats *formats,
@@ -119,7 +121,7 @@ void row_add_value(struct row *row, const struct hyptrace_field *field)
 		return;
 	}
 	step->kind = ROW_BYTES;
-	next_step(row, max_bytes(field) * (size_t)ROW_STRING_FACTOR + ROW_STRING_MORE);
+	next_step(row, max_bytes(field) * (size_t)TEXT_FACTOR + STRING_MORE);
 }
 
 /* Add the value of a field as a hexadecimal string: "0x1f". */
@@ -146,7 +148,7 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	step->field = field;
 	if (hyptrace_formats_name_depends(row->formats, row->event, field)) {
 		step->kind = ROW_ASK_NAME;
-		next_step(row, ASKED_NAME_MAX * ROW_STRING_FACTOR + ROW_STRING_MORE);
+		next_step(row, ASKED_NAME_MAX * TEXT_FACTOR + STRING_MORE);
 		return;
 	}
 	step->kind = ROW_NAME;
@@ -186,8 +188,8 @@ static noinline char *put_bytes(const struct row *row, const struct row_step *st
 	if (size > max_bytes(field))
 		size = max_bytes(field);
 	if (strstr(field->type, "char"))
-		return row_put_string(row->style, to, (const char *)at,
-				      size ? strnlen((const char *)at, size) : 0);
+		return put_string(row->style, to, (const char *)at,
+				  size ? strnlen((const char *)at, size) : 0);
 	if (row->style == ROW_JSON)
 		*to++ = '"';
 	for (i = 0; i < size; i++) {
@@ -204,7 +206,7 @@ static noinline char *put_asked_name(const struct row *row, const struct row_ste
 {
 	const char *name = hyptrace_formats_name(row->formats, row->event, step->field, rec);
 
-	return name ? row_put_string(row->style, to, name, strnlen(name, ASKED_NAME_MAX)) : to;
+	return name ? put_string(row->style, to, name, strnlen(name, ASKED_NAME_MAX)) : to;
 }
 
 /* Return the end of the name; @to if there is none. */
@@ -302,14 +304,14 @@ static noinline void print_slowly(const struct row *row, const struct hyptrace_r
 	const char *data = payload_of(row, rec, &small);
 
 	for (;; step++) {
-		size_t room = ROW_STRING_FACTOR * (DIGITS_MAX + ASKED_NAME_MAX) + ROW_STRING_MORE;
+		size_t room = TEXT_FACTOR * (DIGITS_MAX + ASKED_NAME_MAX) + STRING_MORE;
 		char *text, *end;
 
 		out_write(out, step->before->text, step->before->len);
 		if (step->kind == ROW_END)
 			return;
 		if (step->kind == ROW_BYTES)
-			room += max_bytes(step->field) * (size_t)ROW_STRING_FACTOR;
+			room += max_bytes(step->field) * (size_t)TEXT_FACTOR;
 		if (step->kind == ROW_NAME)
 			room += step->longest;
 		text = xmalloc(room);
@@ -336,7 +338,7 @@ void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_even
 	size_t len;
 	const char *text = hyptrace_formats_text(formats, event, rec, &len);
 	static const char key[] = ",\"text\":";
-	char *to = out_room(out, strlen(key) + len * ROW_STRING_FACTOR + ROW_STRING_MORE);
+	char *to = out_room(out, strlen(key) + len * TEXT_FACTOR + STRING_MORE);
 
-	out_put_to(out, row_put_string(ROW_JSON, stpcpy(to, key), text, len));
+	out_put_to(out, put_string(ROW_JSON, stpcpy(to, key), text, len));
 }

@@ -92,7 +92,6 @@ char *row_put_names(const struct row *row, const struct hyptrace_record *rec, ch
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
 void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
 		    const struct hyptrace_record *rec, struct out *out);
-char *row_put_string(enum row_style style, char *to, const char *text, size_t len);
 
 /* The id of the event; 0 if the record is too short */
 static inline uint16_t row_record_id(const struct hyptrace_record *rec)
@@ -103,9 +102,5 @@ static inline uint16_t row_record_id(const struct hyptrace_record *rec)
 		memcpy(&id, rec->data, sizeof(id));
 	return id;
 }
-
-/* Bytes that row_put_string() writes for each byte of the text, and in addition */
-#define ROW_STRING_FACTOR	TEXT_FACTOR
-#define ROW_STRING_MORE		(TEXT_MORE + DIGITS_SLACK)
 
 #endif /* ROW_H */

@@ -267,8 +267,6 @@ struct stat {
 };
 
 /* stat_name.c */
-#define STAT_BY_NAMES	"reason, hcall, exit, vcpu, vm, cpu, memory"
-
 struct stat_rows_info {
 	const char		*name;
 	/* the events that the rows need, besides those that all need for the times of CPUs */

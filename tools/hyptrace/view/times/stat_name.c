@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			if (!strcmp(arg, stat_by[stat->by].name))
 				break;
 		if (stat->by == NR_STAT_BY)
-			return cmd_usage("cannot print rows by \"%s\": use one of " STAT_BY_NAMES,
+			return cmd_usage("cannot print rows by \"%s\": use one of reason, hcall, exit, vcpu, vm, cpu, memory",
 					 arg);
 		return 0;
 	case 'd':
