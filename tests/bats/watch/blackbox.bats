@@ -58,6 +58,29 @@ has_saved()
 	ht list -j | jq -e '.[0].events[] | select(.name == "selftest") | .enabled and .trigger == null'
 }
 
+# wakes: print how often the threads of catch have slept or were interrupted, and the hypercalls of the driver
+wakes()
+{
+	awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$catch/task/"*/status
+	cat "/sys/kernel/debug/hyptrace/$REMOTE/calls"
+}
+
+@test "between two catches nothing wakes it, and it makes no hypercall, while events are recorded" {
+	ht enable hyp_enter
+	box_begin 'selftest && id == 7'
+	sleep 0.5
+	written=$(total written)
+	wakes >before
+	workload --psci 200 --mmio 200 >/dev/null
+	sleep 2
+	wakes >after
+	diff before after
+	(($(total written) > written + 400))
+	ht mark 7
+	within "$patience" has_saved 1
+	box_end
+}
+
 @test "the oldest files are removed, and nothing else" {
 	touch "$dir/20200101T000000.000Z-selftest.txt" "$dir/notes-selftest.dat" "$dir/20200101T000000.000Z-old.dat" \
 		"$dir/20200101T000000.000Z-old.dat.part.cpu0"
