@@ -54,7 +54,6 @@ struct hyptrace_extack {
 	size_t		msg_len;	/* its length without a NUL */
 	/* from the start of the request to the attribute at fault; 0 if none */
 	uint32_t	offset;
-	uint32_t	miss_type;	/* type of the missing attribute; 0 if none */
 };
 
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);

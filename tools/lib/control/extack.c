@@ -14,10 +14,6 @@
 
 #include "message.h"
 
-#ifndef NLMSGERR_ATTR_MISS_TYPE
-#define NLMSGERR_ATTR_MISS_TYPE	5
-#endif
-
 /* Return the offset of an answer's attributes, 0 if it has none. */
 static size_t attrs_offset(const struct nlmsghdr *answer, size_t len)
 {
@@ -75,8 +71,6 @@ int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hypt
 			ext->msg_len = strnlen(nla_data(attr), nla_len(attr));
 		} else if (nla_type(attr) == NLMSGERR_ATTR_OFFS) {
 			ext->offset = hyptrace_parse_u32(attr);
-		} else if (nla_type(attr) == NLMSGERR_ATTR_MISS_TYPE) {
-			ext->miss_type = hyptrace_parse_u32(attr);
 		}
 	}
 	return 0;
