@@ -89,9 +89,6 @@ struct hyptrace {
 	void				*backend_arg;
 };
 
-struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *arg,
-				  struct hyptrace_error *err);
-
 /* format.c: events that the kernel has described */
 struct hyptrace_formats *hyptrace_formats_make(struct tep_handle *tep, bool is_foreign,
 					       struct hyptrace_event *const *events,

@@ -135,19 +135,6 @@ fail:
 	return NULL;
 }
 
-/* Make a connection to something else than the driver, which owns @arg. */
-struct hyptrace *hyptrace_open_on(const struct hyptrace_backend *backend, void *arg,
-				  struct hyptrace_error *err)
-{
-	struct hyptrace *h = calloc(1, sizeof(*h));
-
-	if (!h)
-		return hyptrace_error_null(hyptrace_error_memory(err));
-	h->backend = backend;
-	h->backend_arg = arg;
-	return h;
-}
-
 /**
  * hyptrace_close - disconnect
  * @h:		the connection, or NULL

@@ -231,6 +231,7 @@ static int set_events(const struct request *r)
 	struct genlmsghdr *hdr = nlmsg_data(r->msg);
 	unsigned int nr = 0, i;
 	int rest, ret = 0;
+	const char *name;
 
 	if (find(r, HYPTRACE_A_EVENT_FILTER) || find(r, HYPTRACE_A_EVENT_TRIGGER))
 		return hyptrace_error_set(r->err, EOPNOTSUPP,
@@ -238,16 +239,14 @@ static int set_events(const struct request *r)
 	if (find(r, HYPTRACE_A_EVENT_HOLD))
 		return hyptrace_error_set(r->err, EOPNOTSUPP,
 			"tracefs holds the state of an event only while it is read");
-	for (attr = genlmsg_attrdata(hdr, 0), rest = genlmsg_attrlen(hdr, 0); nla_ok(attr, rest);
-	     attr = nla_next(attr, &rest)) {
+	nla_for_each_attr(attr, genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), rest) {
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES || nr == HYPTRACE_EVENT_LIST_MAX)
 			continue;
-		events[nr] = hyptrace_tracefs_find(r->t, nla_get_string((struct nlattr *)attr),
-						   strlen(nla_get_string((struct nlattr *)attr)));
+		name = nla_get_string((struct nlattr *)attr);
+		events[nr] = hyptrace_tracefs_find(r->t, name, strlen(name));
 		if (!events[nr++]) {
 			hyptrace_error_set(r->err, ENOENT, "no such event");
-			hyptrace_error_subject(r->err, "%s",
-					       nla_get_string((struct nlattr *)attr));
+			hyptrace_error_subject(r->err, "%s", name);
 			return -ENOENT;
 		}
 	}
@@ -330,7 +329,7 @@ static void close_source(void *arg)
 	if (t->holds_tracing && t->was_unloaded && !hyptrace_tracefs_is_on(t, NULL))
 		hyptrace_tracefs_drop(t);
 	for (i = 0; i < t->nr_events; i++) {
-		free(t->events[i].dir);
+		free(t->events[i].enable);
 		free(t->events[i].format);
 	}
 	for (i = 0; i < t->names.nr; i++)
@@ -441,13 +440,18 @@ static int read_names(struct tracefs_names *names, const char *path, struct hypt
 struct hyptrace *hyptrace_open_tracefs(const char *path, const char *names,
 				       struct hyptrace_error *err)
 {
+	struct hyptrace *h = calloc(1, sizeof(*h));
 	struct tracefs *t = calloc(1, sizeof(*t));
 	const size_t room = sizeof(t->name) - sizeof(PREFIX);
-	struct hyptrace *h = NULL;
 	char *at;
 
-	if (!t)
+	if (!h || !t) {
+		free(h);
+		free(t);
 		return hyptrace_error_null(hyptrace_error_memory(err));
+	}
+	h->backend = &backend;
+	h->backend_arg = t;
 	t->dir = -1;
 	t->guard = -1;
 	/* of a long path, the end; and only what the name of a remote can have */
@@ -458,8 +462,7 @@ struct hyptrace *hyptrace_open_tracefs(const char *path, const char *names,
 			*at = '_';
 	if (!open_dir(t, path, err) && !(names && read_names(&t->names, names, err)) &&
 	    !hyptrace_tracefs_load(t, err))
-		h = hyptrace_open_on(&backend, t, err);
-	if (!h)
-		close_source(t);
-	return h;
+		return h;
+	hyptrace_close(h);
+	return NULL;
 }

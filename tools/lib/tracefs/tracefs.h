@@ -44,7 +44,7 @@ struct tracefs_piece {
 
 struct tracefs_event {
 	char			name[TRACEFS_NAME_MAX + 1];
-	char			*dir;		/* below that of the tracer */
+	char			*enable;	/* the file that switches it */
 	char			*format;	/* of the format file; the pieces refer to it */
 	uint16_t		id;
 	uint16_t		size;

@@ -68,22 +68,16 @@ void hyptrace_tracefs_drop(const struct tracefs *t)
 
 bool hyptrace_tracefs_is_on(const struct tracefs *t, const struct tracefs_event *event)
 {
-	char path[PATH_MAX], value[8] = "";
+	const char *file = event ? event->enable : "tracing_on";
+	char value[8] = "";
 
-	if (event)
-		snprintf(path, sizeof(path), "%s/enable", event->dir);
-	return hyptrace_tracefs_read(t->dir, event ? path : "tracing_on", value, sizeof(value)) &&
-	       *value == '1';
+	return hyptrace_tracefs_read(t->dir, file, value, sizeof(value)) && *value == '1';
 }
 
 /* Switch an event, or tracing if that is NULL. Return 0 or a negative errno. */
 int hyptrace_tracefs_enable(const struct tracefs *t, const struct tracefs_event *event, bool on)
 {
-	char path[PATH_MAX];
-
-	if (event)
-		snprintf(path, sizeof(path), "%s/enable", event->dir);
-	return hyptrace_tracefs_write(t->dir, event ? path : "tracing_on", on ? "1" : "0");
+	return hyptrace_tracefs_write(t->dir, event ? event->enable : "tracing_on", on ? "1" : "0");
 }
 
 static void restore(const struct tracefs *t)
@@ -220,10 +214,10 @@ static bool add_event(struct tracefs *t, const char *system, const char *name)
 	event = &events[t->nr_events++];
 	memset(event, 0, sizeof(*event));
 	strcpy(event->name, name);
-	path[strlen(path) - strlen("/format")] = '\0';
-	event->dir = strdup(path);
+	strcpy(path + strlen(path) - strlen("format"), "enable");
+	event->enable = strdup(path);
 	event->format = strdup(format);
-	return event->dir && event->format;
+	return event->enable && event->format;
 }
 
 static int by_name(const void *a, const void *b)
@@ -267,7 +261,7 @@ int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err)
 			t->events[kept++] = t->events[i];
 			continue;
 		}
-		free(t->events[i].dir);
+		free(t->events[i].enable);
 		free(t->events[i].format);
 	}
 	t->nr_events = kept;
