@@ -6,6 +6,7 @@
 #ifndef HYPTRACE_INTERNAL_H
 #define HYPTRACE_INTERNAL_H
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 #include <time.h>
@@ -32,6 +33,26 @@ static inline uint64_t hyptrace_now(clockid_t clock)
 }
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Append an element of @size bytes, filled with 0, to a list of pointers that ends with NULL. Its
+ * room is always a power of two, or 0. Return NULL if there is no memory.
+ */
+static inline void *hyptrace_list_add(void *list, unsigned int *nr, size_t size)
+{
+	void ***at = list, **longer = *at, *element = calloc(1, size);
+
+	if (element && !(*nr & (*nr + 1)))
+		longer = reallocarray(*at, 2 * (*nr + 1), sizeof(*longer));
+	if (!element || !longer) {
+		free(element);
+		return NULL;
+	}
+	longer[*nr] = element;
+	longer[++*nr] = NULL;
+	*at = longer;
+	return element;
+}
 
 /*
  * error.c: %m is the text of @errnum. hyptrace_nearest_of() is hyptrace_nearest() of a word of @len

@@ -161,7 +161,9 @@ static int get_one(unsigned int which)
 static void one_of_each(void **state)
 {
 	/* the request and the list; then the item */
-	static const unsigned int places[] = { 3 + 1 + 4, 4 + 1 + 2, 4 + 1 + 3 + 2 * 4 + 9 * 3 };
+	static const unsigned int places[] = {
+		3 + 1 + 4, 4 + 1 + 2, 4 + 1 + 3 + 2 * 4 + 4 + 9 * 2,
+	};
 	struct nlattr *tb[HYPTRACE_A_CPU_MAX + 1];
 	unsigned int which, nth;
 	bool failed;

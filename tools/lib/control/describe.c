@@ -169,23 +169,16 @@ static int parse_attrs(const struct nl_type *type, const struct nlattr *first, i
 static int add_element(const struct nl_member *member, const struct nlattr *nest, void *to)
 {
 	unsigned int *nr = (void *)((char *)to + member->nr);
-	void **at = (void *)((char *)to + member->offset), **longer, *element;
+	void *at = (char *)to + member->offset, *element;
 
-	if (member->kind == NL_FIRED) {
-		if (*nr == HYPTRACE_FIRED_MAX)
-			return 0;
-		element = (char *)at + *nr * member->type->size;
-	} else {
-		longer = reallocarray(*at, *nr + 1, sizeof(*longer));
-		if (!longer)
-			return -ENOMEM;
-		*at = longer;
-		element = calloc(1, member->type->size);
-		if (!element)
-			return -ENOMEM;
-		longer[*nr] = element;
-	}
-	(*nr)++;
+	if (member->kind == NL_LIST)
+		element = hyptrace_list_add(at, nr, member->type->size);
+	else if (*nr < HYPTRACE_FIRED_MAX)
+		element = (char *)at + (*nr)++ * member->type->size;
+	else
+		return 0;
+	if (!element)
+		return -ENOMEM;
 	return parse_attrs(member->type, nla_data(nest), nla_len(nest), element);
 }
 

@@ -181,10 +181,9 @@ static const struct file_meta_line lines[] = {
 bool hyptrace_file_make_cpus(struct hyptrace_file_cpu ***cpus, unsigned int *nr_cpus,
 			     unsigned int nr)
 {
-	*cpus = calloc(nr + 1, sizeof(**cpus));
-	while (*cpus && *nr_cpus < nr && ((*cpus)[*nr_cpus] = calloc(1, sizeof(***cpus))))
-		++*nr_cpus;
-	return *cpus && *nr_cpus == nr;
+	while (*nr_cpus < nr && hyptrace_list_add(cpus, nr_cpus, sizeof(***cpus)))
+		;
+	return *nr_cpus == nr;
 }
 
 void hyptrace_file_meta_free(struct hyptrace_file_meta *meta)
@@ -373,29 +372,15 @@ static int get_value(struct parser *p, const struct file_meta_value *value, void
 	return ret;
 }
 
-/*
- * Append an element of @size bytes, filled with 0, to a list that ends with NULL. Its room is
- * always a power of two, or 0.
- */
+/* Append an element, if the file may have so many. */
 static void *append(struct parser *p, void *list, unsigned int *nr, size_t size)
 {
-	void ***at = list, **longer, *element;
+	void *element;
 
 	if (*nr >= LIST_MAX || ++p->nr > ELEMENTS_MAX)
 		return hyptrace_error_null(fail(p, "a list is too long"));
-	if (!(*nr & (*nr + 1))) {
-		longer = reallocarray(*at, 2 * (*nr + 1), sizeof(void *));
-		if (!longer)
-			return hyptrace_error_null(hyptrace_error_memory(p->err));
-		longer[*nr] = NULL;
-		*at = longer;
-	}
-	element = calloc(1, size);
-	if (!element)
-		return hyptrace_error_null(hyptrace_error_memory(p->err));
-	(*at)[(*nr)++] = element;
-	(*at)[*nr] = NULL;
-	return element;
+	element = hyptrace_list_add(list, nr, size);
+	return element ? element : hyptrace_error_null(hyptrace_error_memory(p->err));
 }
 
 static int get_line(struct parser *p)

@@ -218,12 +218,12 @@ static bool is_far(const struct tep_format_field *field)
 
 static bool add_field(struct hyptrace_event *event, const struct tep_format_field *from)
 {
-	struct hyptrace_field *field = calloc(1, sizeof(*field));
+	struct hyptrace_field *field;
 	uint32_t end;
 
+	field = hyptrace_list_add(&event->fields, &event->nr_fields, sizeof(*field));
 	if (!field)
 		return false;
-	event->fields[event->nr_fields++] = field;
 	field->name = strdup(from->name);
 	field->type = copy_type(from);
 	field->offset = is_far(from) ? 0 : from->offset;
@@ -243,15 +243,8 @@ static bool add_fields(struct hyptrace_event *event, struct tep_event *tep)
 		tep->format.common_fields, tep->format.fields,
 	};
 	const struct tep_format_field *from;
-	unsigned int nr = 1, i;
+	unsigned int i;
 
-	/* the counts of libtraceevent are wrong if it could not parse all fields */
-	for (i = 0; i < 2; i++)
-		for (from = lists[i]; from; from = from->next)
-			nr++;
-	event->fields = calloc(nr, sizeof(*event->fields));
-	if (!event->fields)
-		return false;
 	for (i = 0; i < 2; i++)
 		for (from = lists[i]; from; from = from->next) {
 			/* libtraceevent would read it */
@@ -269,7 +262,6 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 	const struct tep_print_flag_sym *from;
 	struct hyptrace_symbol *symbol;
 	struct hyptrace_field *field;
-	unsigned int nr = 0;
 
 	if (arg->type != TEP_PRINT_SYMBOL || !arg->symbol.field ||
 	    arg->symbol.field->type != TEP_PRINT_FIELD)
@@ -277,18 +269,12 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 	field = (struct hyptrace_field *)hyptrace_event_field(event, arg->symbol.field->field.name);
 	if (!field || field->symbols)
 		return true;
-	for (from = arg->symbol.symbols; from; from = from->next)
-		nr++;
-	field->symbols = calloc(nr + 1, sizeof(*field->symbols));
-	if (!field->symbols)
-		return false;
 	for (from = arg->symbol.symbols; from; from = from->next) {
 		if (!isdigit((unsigned char)from->value[0]))
 			continue;
-		symbol = calloc(1, sizeof(*symbol));
+		symbol = hyptrace_list_add(&field->symbols, &field->nr_symbols, sizeof(*symbol));
 		if (!symbol)
 			return false;
-		field->symbols[field->nr_symbols++] = symbol;
 		symbol->value = strtoull(from->value, NULL, 0);
 		symbol->name = strdup(from->str);
 		if (!symbol->name)
@@ -299,12 +285,12 @@ static bool add_symbols(struct hyptrace_event *event, const struct tep_print_arg
 
 static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 {
-	struct hyptrace_event *event = calloc(1, sizeof(*event));
 	const struct tep_print_arg *arg;
+	struct hyptrace_event *event;
 
+	event = hyptrace_list_add(&meta->info.events, &meta->info.nr_events, sizeof(*event));
 	if (!event)
 		return false;
-	meta->info.events[meta->info.nr_events++] = event;
 	snprintf(event->remote, sizeof(event->remote), "%s", from->system ? from->system : "");
 	snprintf(event->name, sizeof(event->name), "%s", from->name);
 	event->id = from->id;
@@ -321,10 +307,8 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 static bool add_events(struct hyptrace_file *f)
 {
 	int nr = tep_get_events_count(f->tep), i;
-	bool done;
+	bool done = true;
 
-	f->meta.info.events = calloc(nr + 1, sizeof(*f->meta.info.events));
-	done = f->meta.info.events;
 	for (i = 0; i < nr && done; i++)
 		done = add_event(&f->meta, tep_get_event(f->tep, i));
 	return done;
