@@ -137,7 +137,10 @@ struct file_player {
 
 /* A trace file that is read */
 struct hyptrace_file {
-	/* What is read. A thread's reader has this for itself, up to @options. */
+	/*
+	 * What is read. A thread's reader has this for itself, up to @options. Up to @events, all
+	 * is 0 when reading starts again.
+	 */
 
 	/* the source that has delivered the last event; NULL before that */
 	struct file_source		*last_source;
@@ -153,13 +156,13 @@ struct hyptrace_file {
 	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
 	/* what ended the last batch, and is returned by the next one; else 0 */
 	int				late;
-	struct hyptrace_error		late_err;
-	struct hyptrace_stream_event	*events;	/* the last batch, or NULL */
 	size_t				buffer_size;	/* bytes of a source's buffer */
 	struct file_buffer		*emptied;	/* have payloads of the last batch */
 	size_t				emptied_size;	/* bytes of them */
 	bool				can_end;	/* the batch has events */
 	struct file_buffer		*spare;
+	struct hyptrace_stream_event	*events;	/* the last batch, or NULL */
+	struct hyptrace_error		late_err;
 	/* the same file for its events of the host, or NULL */
 	struct hyptrace_file		*host;
 	char				*packed;	/* a compressed chunk */
@@ -278,7 +281,6 @@ bool hyptrace_file_is_converted(const struct hyptrace_file *f);
 size_t hyptrace_file_buffer_size(const struct hyptrace_file *f, size_t room);
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
-void hyptrace_file_source_close(struct file_source *src);
 void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
 int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);

@@ -181,7 +181,6 @@ static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
 	int ret = 0;
 
 	f->floor = f->options.from;
-	f->skip = 0;
 	if (f->options.last)
 		ret = seek_last(f, err);
 	for (i = 0; i < f->nr_sources && !f->options.last && !ret; i++)
@@ -209,7 +208,7 @@ void hyptrace_file_rewind(struct hyptrace_file *f)
 	unsigned int i;
 
 	for (i = 0; i < f->nr_sources; i++)
-		hyptrace_file_source_close(&f->sources[i]);
+		free(f->sources[i].buf);
 	hyptrace_file_reuse(f, &f->emptied);
 	for (; f->spare; f->spare = next) {
 		next = f->spare->next;
@@ -217,15 +216,7 @@ void hyptrace_file_rewind(struct hyptrace_file *f)
 	}
 	free(f->sources);
 	free(f->players);
-	f->sources = NULL;
-	f->players = NULL;
-	f->nr_sources = 0;
-	f->last_source = NULL;
-	f->nr_primed = 0;
-	f->begun = false;
-	f->ended = false;
-	f->late = 0;
-	memset(&f->counts, 0, sizeof(f->counts));
+	memset(f, 0, offsetof(struct hyptrace_file, events));
 }
 
 /* Is there something to read of a CPU of one side, or to say that it is missing or was lost? */
@@ -270,7 +261,6 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 	for (side = 0; side < 2; side++)
 		for (i = 0; sides[side] && i < sides[side]->meta.info.nr_cpus; i++)
 			nr += is_read(f, sides[side], i);
-	f->buffer_size = 0;
 	for (side = 0; side < 2; side++) {
 		if (!sides[side])
 			continue;

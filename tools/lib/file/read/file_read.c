@@ -424,7 +424,6 @@ int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void
 	unsigned int i;
 	int ret;
 
-	hyptrace_file_rewind(f);
 	ret = hyptrace_file_begin(f, err);
 	for (i = 0; i < f->nr_sources && !ret; i++)
 		ret = hyptrace_file_source_walk(&f->sources[i], fn, arg, err);

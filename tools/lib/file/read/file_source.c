@@ -173,7 +173,7 @@ static struct file_buffer *new_buffer(const struct hyptrace_file *reader)
 	return malloc(sizeof(struct file_buffer) + reader->buffer_size);
 }
 
-/* Prepare to read a CPU. After a failure, too, hyptrace_file_source_close() is called. */
+/* Prepare to read a CPU. After a failure, too, hyptrace_file_rewind() frees the buffer. */
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err)
 {
@@ -188,11 +188,6 @@ int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *rea
 	src->size = room;
 	src->buf = new_buffer(reader);
 	return src->buf ? 0 : hyptrace_error_memory(err);
-}
-
-void hyptrace_file_source_close(struct file_source *src)
-{
-	free(src->buf);
 }
 
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
