@@ -6,6 +6,7 @@
 #ifndef HYPTRACE_INTERNAL_H
 #define HYPTRACE_INTERNAL_H
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
@@ -33,6 +34,18 @@ static inline uint64_t hyptrace_now(clockid_t clock)
 }
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* Can a name in C have the character? */
+static inline bool hyptrace_is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Is a text of @len bytes this word? */
+static inline bool hyptrace_is(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && !memcmp(text, word, len);
+}
 
 /*
  * Append an element of @size bytes, filled with 0, to a list of pointers that ends with NULL. Its

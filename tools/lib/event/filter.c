@@ -213,18 +213,18 @@ static bool is_possible(const struct filter_value *values, unsigned int set, uns
  * Can an event be accepted at comparison @next, after those of @set were true? Else @stuck becomes
  * the last comparison that excludes all.
  */
-static bool reaches_end(const struct filter_value *values, uint32_t next, unsigned int set,
-			unsigned int *stuck)
+static bool reaches_end(const struct hyptrace_filter_term *terms, const struct filter_value *values,
+			uint32_t next, unsigned int set, unsigned int *stuck)
 {
 	if (next == HYPTRACE_FILTER_ACCEPT || next == HYPTRACE_FILTER_REJECT)
 		return next == HYPTRACE_FILTER_ACCEPT;
 	if (values[next].field.size && is_possible(values, set | 1U << next, next)) {
-		if (reaches_end(values, values[next].on_true, set | 1U << next, stuck))
+		if (reaches_end(terms, values, terms[next].on_true, set | 1U << next, stuck))
 			return true;
 	} else if (next > *stuck) {
 		*stuck = next;
 	}
-	return reaches_end(values, values[next].on_false, set, stuck);
+	return reaches_end(terms, values, terms[next].on_false, set, stuck);
 }
 
 /* Check that the values of a filter are the same for another event, which the filter fits. */
@@ -303,7 +303,7 @@ static int add_event(const struct request *request, struct hyptrace_filter *filt
 	}
 	if (request->fits_all && event != request->events[0])
 		ret = check_same(request, filter, own, event) ?: 1;
-	else if (!reaches_end(own->values, 0, 0, &stuck))
+	else if (!reaches_end(filter->terms, own->values, 0, 0, &stuck))
 		ret = 0;
 	if (!ret && request->fits_all) {
 		*request->at = request->program.comparisons[stuck].field.text - request->text;
@@ -429,9 +429,9 @@ static __attribute__((noinline)) bool accepts(const struct hyptrace_filter *filt
 		value = &own->values[next];
 		if (value->field.size && holds(value, rec->data) &&
 		    !lacks_value(filter, &value->field, rec))
-			next = value->on_true;
+			next = filter->terms[next].on_true;
 		else
-			next = value->on_false;
+			next = filter->terms[next].on_false;
 	}
 	return next == HYPTRACE_FILTER_ACCEPT;
 }

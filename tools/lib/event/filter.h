@@ -24,7 +24,7 @@ static inline int filter_quoted(const struct filter_span *span)
 
 static inline bool hyptrace_filter_is(const struct filter_span *span, const char *name)
 {
-	return strlen(name) == span->len && !memcmp(name, span->text, span->len);
+	return hyptrace_is(span->text, span->len, name);
 }
 
 /* A comparison as it was written */
@@ -52,8 +52,6 @@ struct filter_value {
 	struct hyptrace_field	field;
 	uint32_t		op;	/* enum hyptrace_filter_op */
 	uint64_t		value;	/* to compare with, extended to 64 bits as the field */
-	uint32_t		on_true;	/* as in struct hyptrace_filter_term */
-	uint32_t		on_false;
 };
 
 /* What is wrong with a comparison for an event; the last is the most useful. */

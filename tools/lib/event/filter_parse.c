@@ -70,16 +70,11 @@ static bool begins_name(char c)
 	return isalpha((unsigned char)c) || c == '_';
 }
 
-static bool is_in_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 static struct filter_span name_at(const char *text)
 {
 	struct filter_span name = { text, 0 };
 
-	while (is_in_name(text[name.len]))
+	while (hyptrace_is_word(text[name.len]))
 		name.len++;
 	return name;
 }
@@ -167,12 +162,12 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 static int parse_unit(struct parser *p, struct filter_comparison *c,
 		      const struct filter_span *decimals)
 {
-	const char *at = p->pos + (is_in_name(*p->pos) ? 0 : strspn(p->pos, BLANKS));
+	const char *at = p->pos + (hyptrace_is_word(*p->pos) ? 0 : strspn(p->pos, BLANKS));
 	struct filter_span unit = name_at(at);
 	uint64_t nsec = unit_nsec(&unit), part = nsec, fraction = 0;
 	size_t i;
 
-	if (!nsec && is_in_name(*p->pos))
+	if (!nsec && hyptrace_is_word(*p->pos))
 		return fail_quoting(p, at, "unknown unit \"%.*s\": use ns, us, ms or s", unit);
 	if (!nsec && decimals->text)
 		return fail(p, decimals->text, "only a time with a unit can have a fraction");
@@ -560,11 +555,7 @@ enum filter_fault hyptrace_filter_resolve(const struct filter_comparison *compar
 	const struct hyptrace_field *field = hyptrace_filter_field(event, &comparison->field);
 	enum filter_fault fault;
 
-	*value = (struct filter_value){
-		.op = comparison->op,
-		.on_true = comparison->on_true,
-		.on_false = comparison->on_false,
-	};
+	*value = (struct filter_value){ .op = comparison->op };
 	*at = comparison->field.text;
 	if (!field)
 		return FILTER_FAULT_FIELD;

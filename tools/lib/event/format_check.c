@@ -47,18 +47,13 @@ static bool take(struct check *c, const char *text)
 	return true;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Take a name or a number; return its length. */
 static size_t take_word(struct check *c, const char **word)
 {
 	size_t len = 0;
 
 	skip_blanks(c);
-	while (is_word(c->at[len]))
+	while (hyptrace_is_word(c->at[len]))
 		len++;
 	*word = c->at;
 	c->at += len;
@@ -170,7 +165,7 @@ static bool check_word(struct check *c)
 
 	if (!len)
 		return false;
-	if (len == 3 && !memcmp(word, "REC", 3)) {
+	if (hyptrace_is(word, len, "REC")) {
 		if (!take(c, "->") || !take_field(c))
 			return false;
 		return !take(c, "[") || (check_expression(c) && take(c, "]"));
@@ -178,7 +173,7 @@ static bool check_word(struct check *c)
 	if (!take(c, "("))
 		return true;
 	for (i = 0; i < COUNT(helpers); i++)
-		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, word, len))
+		if (hyptrace_is(word, len, helpers[i].name))
 			return check_arguments(c, helpers[i].kind) && take(c, ")");
 	return false;
 }
@@ -202,9 +197,9 @@ static bool take_cast(struct check *c)
 		if (!len)
 			break;
 		for (i = 0, known = false; i < COUNT(types); i++)
-			known |= strlen(types[i]) == len && !memcmp(types[i], word, len);
+			known |= hyptrace_is(word, len, types[i]);
 		/* the name of a struct */
-		if (known && len == 6 && !memcmp(word, "struct", 6) && !take_name(&own))
+		if (hyptrace_is(word, len, "struct") && !take_name(&own))
 			return false;
 	}
 	while (take(&own, "*"))
@@ -319,13 +314,14 @@ static bool check_field(struct check *c)
 	if (!end)
 		return false;
 	for (from = c->at; from < end; from++)
-		if (!is_word(*from) && !strchr(" *[]", *from))
+		if (!hyptrace_is_word(*from) && !strchr(" *[]", *from))
 			return false;
 	/* a type and a name at least, and brackets in pairs after a word */
-	if (!take_name(c) || c->at >= end || (end[-1] != ']' && !is_word(end[-1])))
+	if (!take_name(c) || c->at >= end || (end[-1] != ']' && !hyptrace_is_word(end[-1])))
 		return false;
 	for (; c->at < end; c->at++)
-		if (*c->at == '[' && (!memchr(c->at, ']', end - c->at) || !is_word(c->at[-1])))
+		if (*c->at == '[' &&
+		    (!memchr(c->at, ']', end - c->at) || !hyptrace_is_word(c->at[-1])))
 			return false;
 	/* libtraceevent reads the number of any event where one event has it */
 	is_type = memmem(begin, end - begin, type, strlen(type));

@@ -5,7 +5,6 @@
  * The offsets in mainline's files are wrong. They matter only for raw pipes, which mainline does
  * not have. So sub-buffers have a layout of our own: each field at a multiple of its size.
  */
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "tracefs.h"
@@ -18,11 +17,6 @@ const char *const hyptrace_tracefs_reasons[] = {
 
 #define COMMON	"common_"
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Copy a text that may be a name or a C type. */
 static bool copy(char *to, const char *from, size_t len)
 {
@@ -31,7 +25,7 @@ static bool copy(char *to, const char *from, size_t len)
 	if (!len || len > TRACEFS_NAME_MAX)
 		return false;
 	for (i = 0; i < len; i++)
-		if (!is_word(from[i]) && !strchr(" *", from[i]))
+		if (!hyptrace_is_word(from[i]) && !strchr(" *", from[i]))
 			return false;
 	memcpy(to, from, len);
 	to[len] = '\0';
@@ -65,7 +59,7 @@ static bool parse_field(struct tracefs_event *event, const char *line, const cha
 	if (!semicolon || sscanf(semicolon, "; offset:%u; size:%u; signed:%u;", &offset, &size,
 				 &is_signed) != 3)
 		return false;
-	while (name > line && is_word(name[-1]))
+	while (name > line && hyptrace_is_word(name[-1]))
 		name--;
 	if (!strncmp(name, COMMON, strlen(COMMON)))
 		return true;
@@ -95,11 +89,10 @@ static const struct tracefs_field *take_field(const struct tracefs_event *event,
 	if (!name || memmem(name + 1, *at - name - 1, rec, strlen(rec)))
 		return NULL;
 	name += strlen(rec);
-	while (is_word(name[len]))
+	while (hyptrace_is_word(name[len]))
 		len++;
 	for (i = 0; i < event->nr_fields; i++)
-		if (strlen(event->fields[i].name) == len &&
-		    !memcmp(event->fields[i].name, name, len))
+		if (hyptrace_is(name, len, event->fields[i].name))
 			return &event->fields[i];
 	return NULL;
 }
@@ -287,7 +280,7 @@ const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const
 	unsigned int i;
 
 	for (i = 0; i < t->nr_events; i++)
-		if (strlen(t->events[i].name) == len && !memcmp(t->events[i].name, name, len))
+		if (hyptrace_is(name, len, t->events[i].name))
 			return &t->events[i];
 	return NULL;
 }

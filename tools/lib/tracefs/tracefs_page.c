@@ -217,8 +217,7 @@ static bool take_value(const char **at, const struct tracefs_piece *piece, uint6
 	if (piece->conversion == 's') {
 		/* the last name is for all that are not known */
 		for (*value = 0; *value < TRACEFS_REASON_UNKNOWN; ++*value)
-			if (strlen(hyptrace_tracefs_reasons[*value]) == len &&
-			    !memcmp(hyptrace_tracefs_reasons[*value], *at, len))
+			if (hyptrace_is(*at, len, hyptrace_tracefs_reasons[*value]))
 				break;
 		*at += len;
 		return true;
