@@ -235,7 +235,7 @@ struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *
 /* file_cursor.c: read numbers and texts of the headers */
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset);
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
-			  struct hyptrace_error *err);
+			  const char *what, struct hyptrace_error *err);
 int hyptrace_cursor_fail(struct file_cursor *c, const char *why);
 void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size);
 void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size);

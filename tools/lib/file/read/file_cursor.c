@@ -27,10 +27,9 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 	if (offset > INT64_MAX || size > INT64_MAX - offset)
 		return 0;
 	while (done < size) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, offset + done);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, (char *)to + done, size - done,
+						     offset + done));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		if (!n)
@@ -41,13 +40,13 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 }
 
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
-			  struct hyptrace_error *err)
+			  const char *what, struct hyptrace_error *err)
 {
 	memset(c, 0, offsetof(struct file_cursor, buf));
 	c->f = f;
 	c->pos = pos;
 	c->end = f->size;
-	c->what = "the headers";
+	c->what = what;
 	c->err = err;
 }
 
@@ -243,8 +242,7 @@ void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err)
 {
-	hyptrace_cursor_init(c, f, section->offset, err);
-	c->what = what;
+	hyptrace_cursor_init(c, f, section->offset, what, err);
 	if (section->offset > f->size || section->size > f->size - section->offset)
 		hyptrace_cursor_fail(c, "a size is larger than the file");
 	else
@@ -259,8 +257,7 @@ void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t ex
 	struct file_cursor at;
 	uint16_t id, flags;
 
-	hyptrace_cursor_init(&at, f, offset, c->err);
-	at.what = what;
+	hyptrace_cursor_init(&at, f, offset, what, c->err);
 	id = hyptrace_cursor_u16(&at);
 	flags = hyptrace_cursor_u16(&at);
 	hyptrace_cursor_u32(&at);

@@ -156,8 +156,7 @@ static bool is_compressed(struct hyptrace_file *f, struct file_cursor *c, uint64
 	struct file_cursor at;
 	uint16_t flags;
 
-	hyptrace_cursor_init(&at, f, offset, c->err);
-	at.what = "the section of a trace buffer";
+	hyptrace_cursor_init(&at, f, offset, "the section of a trace buffer", c->err);
 	hyptrace_cursor_u16(&at);
 	flags = hyptrace_cursor_u16(&at);
 	if (!c->ret)
@@ -496,7 +495,7 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 	struct file_cursor c;
 	uint64_t options;
 
-	hyptrace_cursor_init(&c, f, 0, err);
+	hyptrace_cursor_init(&c, f, 0, "the headers", err);
 	read_initial(f, &c);
 	if (c.ret)
 		return c.ret;

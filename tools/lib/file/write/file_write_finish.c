@@ -167,18 +167,12 @@ static ssize_t copy_some(struct hyptrace_file_writer *w, struct file_part *part,
 	return n > 0 ? n : -1;
 }
 
-/* Wait until the main file is on the disk. Return 0; -1 with errno. */
-static int sync_main(const struct hyptrace_file_writer *w)
-{
-	return TEMP_FAILURE_RETRY(fdatasync(w->fd));
-}
-
 /* Give up the room that a part takes up to @done, which is in the main file. */
 static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done)
 {
 	uint64_t blocks = done / BLOCK_SIZE * BLOCK_SIZE;
 
-	return blocks && !sync_main(w) &&
+	return blocks && !TEMP_FAILURE_RETRY(fdatasync(w->fd)) &&
 	       !TEMP_FAILURE_RETRY(fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					     part->begin, blocks));
 }
@@ -204,7 +198,7 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 			return -ENOSPC;
 		given = done / BLOCK_SIZE * BLOCK_SIZE;
 	}
-	if (sync_main(w))
+	if (TEMP_FAILURE_RETRY(fdatasync(w->fd)))
 		return -errno;
 	close(part->fd);
 	part->fd = -1;
@@ -217,7 +211,7 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int ret = hyptrace_file_write_head(w, err);
 
-	if (ret || sync_main(w))
+	if (ret || TEMP_FAILURE_RETRY(fdatasync(w->fd)))
 		return fail(w, ret ? ret : -errno, err);
 	return 0;
 }
