@@ -24,12 +24,13 @@ enum file_option {
 	OPTION_CPUCOUNT		= 8,
 	OPTION_RECORDER,
 	OPTION_HEADER_INFO	= 16,
-	OPTION_SECTIONS,	/* the other sections follow, as in enum file_section_kind */
-	OPTION_FTRACE_EVENTS	= OPTION_SECTIONS,
+	/* the formats of events, and what libtraceevent needs to print them */
+	OPTION_FTRACE_EVENTS,
 	OPTION_EVENT_FORMATS,
 	OPTION_KALLSYMS,
 	OPTION_PRINTK,
 	OPTION_CMDLINES,
+	NR_FILE_SECTIONS
 };
 
 /* The flag of a section whose content is compressed */

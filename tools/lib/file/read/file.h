@@ -46,17 +46,7 @@ struct tep_handle;
 /* The key of a source that has no more events; those of all others are below it */
 #define FILE_KEY_NONE		(UINT64_MAX - 1)
 
-/* Headers with the formats of events, and what libtraceevent needs to print them */
-enum file_section_kind {
-	FILE_SECTION_FTRACE,
-	FILE_SECTION_EVENTS,
-	FILE_SECTION_KALLSYMS,
-	FILE_SECTION_PRINTK,
-	FILE_SECTION_CMDLINES,
-	NR_FILE_SECTIONS
-};
-
-/* Where such a header is */
+/* Where a header with formats is */
 struct file_section {
 	uint64_t	offset;	/* where its content starts */
 	uint64_t	size;	/* bytes of its content in the file; 0 if it is missing */
@@ -202,7 +192,7 @@ struct hyptrace_file {
 	bool				is_host;
 	/* where the headers end, of version 6, or the description */
 	uint64_t			header_end;
-	struct file_section		sections[NR_FILE_SECTIONS];	/* where the formats are */
+	struct file_section		sections[NR_FILE_SECTIONS];	/* by enum file_option */
 	/* libtraceevent's state, if the file has no description; owned by the formats */
 	struct tep_handle		*tep;
 };
@@ -258,8 +248,7 @@ void hyptrace_section_find(struct hyptrace_file *f, uint64_t offset, uint16_t ex
 int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *err);
 
 /* file_formats.c: the formats of a file that has no description */
-void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
-			   enum file_section_kind kind);
+void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c, enum file_option id);
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err);
 
 /* file_data.c: the bytes of sub-buffers */

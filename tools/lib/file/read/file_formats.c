@@ -143,21 +143,21 @@ static void add_printk(struct tep_handle *tep, struct budget *left, char *text, 
 }
 
 /* Take the names of a text. A line begins with an address or, of a process, with its number. */
-static void add_names(struct tep_handle *tep, char *text, enum file_section_kind kind)
+static void add_names(struct tep_handle *tep, char *text, enum file_option id)
 {
 	struct budget left = {
-		kind == FILE_SECTION_KALLSYMS ? FUNCTIONS_MAX : NAMES_MAX, NAMES_TEXT_MAX
+		id == OPTION_KALLSYMS ? FUNCTIONS_MAX : NAMES_MAX, NAMES_TEXT_MAX
 	};
 	uint64_t number;
 	char *line, *end;
 
 	while ((line = strsep(&text, "\n"))) {
-		number = strtoull(line, &end, kind == FILE_SECTION_CMDLINES ? 10 : 16);
+		number = strtoull(line, &end, id == OPTION_CMDLINES ? 10 : 16);
 		if (end == line)
 			continue;
-		if (kind == FILE_SECTION_KALLSYMS)
+		if (id == OPTION_KALLSYMS)
 			add_function(tep, &left, end, number);
-		else if (kind == FILE_SECTION_PRINTK)
+		else if (id == OPTION_PRINTK)
 			add_printk(tep, &left, end, number);
 		else if (*end == ' ' && number <= INT32_MAX && spend(&left, end + 1, NULL))
 			tep_register_comm(tep, end + 1, number);
@@ -165,18 +165,17 @@ static void add_names(struct tep_handle *tep, char *text, enum file_section_kind
 }
 
 /* Read a section, or skip it before there is a handle of libtraceevent. */
-void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
-			   enum file_section_kind kind)
+void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c, enum file_option id)
 {
 	uint32_t most = FILE_COUNT_MAX, formats = FILE_COUNT_MAX, systems;
 	char name[FILE_NAME_MAX], *text;
 	uint64_t left = FORMATS_MAX, size;
 
-	switch (kind) {
-	case FILE_SECTION_FTRACE:
+	switch (id) {
+	case OPTION_FTRACE_EVENTS:
 		read_system(f, c, FTRACE, hyptrace_cursor_count(c, &formats), &left);
 		break;
-	case FILE_SECTION_EVENTS:
+	case OPTION_EVENT_FORMATS:
 		for (systems = hyptrace_cursor_count(c, &most); systems && !c->ret; systems--) {
 			hyptrace_cursor_string(c, name, sizeof(name));
 			read_system(f, c, name, hyptrace_cursor_count(c, &formats), &left);
@@ -184,7 +183,7 @@ void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
 		break;
 	default:
 		/* only the size of the names of processes has 64 bits */
-		size = kind == FILE_SECTION_CMDLINES ? hyptrace_cursor_u64(c) :
+		size = id == OPTION_CMDLINES ? hyptrace_cursor_u64(c) :
 						       hyptrace_cursor_u32(c);
 		if (!f->tep) {
 			hyptrace_cursor_skip(c, size);
@@ -192,7 +191,7 @@ void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c,
 		}
 		text = hyptrace_cursor_text(c, size, TEXT_MAX);
 		if (text)
-			add_names(f->tep, text, kind);
+			add_names(f->tep, text, id);
 		free(text);
 	}
 }
@@ -333,7 +332,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	tep_set_long_size(tep, f->long_size);
 	tep_set_page_size(tep, f->meta.info.subbuf_size);
 	f->tep = tep;
-	for (i = 0; i < NR_FILE_SECTIONS && !ret; i++) {
+	for (i = OPTION_FTRACE_EVENTS; i < NR_FILE_SECTIONS && !ret; i++) {
 		if (!f->sections[i].size)
 			continue;
 		hyptrace_section_open(f, &c, &f->sections[i], "formats of events", err);
@@ -341,7 +340,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 			hyptrace_section_read(f, &c, i);
 		free(c.mem);
 		/* without the other sections events print less, but are still there */
-		if (c.ret == -ENOMEM || i == FILE_SECTION_EVENTS)
+		if (c.ret == -ENOMEM || i == OPTION_EVENT_FORMATS)
 			ret = c.ret;
 	}
 	if (!ret && !add_events(f))

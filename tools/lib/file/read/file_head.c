@@ -19,11 +19,11 @@
 #define TEXT_MAX	4096
 
 static const char *const section_names[NR_FILE_SECTIONS] = {
-	[FILE_SECTION_FTRACE]	= "formats of ftrace",
-	[FILE_SECTION_EVENTS]	= "formats of events",
-	[FILE_SECTION_KALLSYMS]	= "names of the kernel's functions",
-	[FILE_SECTION_PRINTK]	= "formats of trace_printk()",
-	[FILE_SECTION_CMDLINES]	= "names of processes",
+	[OPTION_FTRACE_EVENTS]	= "formats of ftrace",
+	[OPTION_EVENT_FORMATS]	= "formats of events",
+	[OPTION_KALLSYMS]	= "names of the kernel's functions",
+	[OPTION_PRINTK]		= "formats of trace_printk()",
+	[OPTION_CMDLINES]	= "names of processes",
 };
 
 static void set_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
@@ -250,16 +250,15 @@ static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uin
 static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_t id,
 			 uint32_t size)
 {
-	const unsigned int kind = id - OPTION_SECTIONS;
 	uint64_t offset;
 
-	if (size < sizeof(offset) || (id != OPTION_HEADER_INFO && kind >= NR_FILE_SECTIONS))
+	if (size < sizeof(offset) || id < OPTION_HEADER_INFO || id >= NR_FILE_SECTIONS)
 		return false;
 	offset = hyptrace_cursor_u64(c);
 	if (id == OPTION_HEADER_INFO)
 		read_header_info(f, c, offset);
 	else
-		hyptrace_section_find(f, offset, id, section_names[kind], &f->sections[kind], c);
+		hyptrace_section_find(f, offset, id, section_names[id], &f->sections[id], c);
 	hyptrace_cursor_skip(c, size - sizeof(offset));
 	return true;
 }
@@ -390,18 +389,18 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 {
 	uint32_t nr_cpus, left = UINT32_MAX;
-	enum file_section_kind kind;
+	enum file_option id;
 	char tag[TAG_SIZE];
 	uint64_t from;
 
 	read_page(f, c);
-	for (kind = 0; kind < NR_FILE_SECTIONS; kind++) {
+	for (id = OPTION_FTRACE_EVENTS; id < NR_FILE_SECTIONS; id++) {
 		from = c->pos;
-		c->what = section_names[kind];
-		hyptrace_section_read(f, c, kind);
+		c->what = section_names[id];
+		hyptrace_section_read(f, c, id);
 		if (c->ret)
 			break;
-		f->sections[kind] = (struct file_section){ .offset = from, .size = c->pos - from };
+		f->sections[id] = (struct file_section){ .offset = from, .size = c->pos - from };
 		hyptrace_file_piece(f, from, c->pos - from, "%s", c->what);
 	}
 	c->what = "the number of CPUs";
