@@ -388,7 +388,7 @@ static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *
 /* "NUMBER NAME" of each line; "#" begins a remark */
 static int read_names(struct tracefs_names *names, const char *path, struct hyptrace_error *err)
 {
-	char *line = NULL, name[HYPTRACE_EVENT_NAME_MAX + 1], rest[2], **by_id;
+	char *line = NULL, name[HYPTRACE_EVENT_NAME_MAX + 1], rest[2];
 	FILE *f = fopen(path, "re");
 	unsigned int id, nr = 0;
 	size_t size = 0;
@@ -397,6 +397,10 @@ static int read_names(struct tracefs_names *names, const char *path, struct hypt
 	if (!f)
 		return hyptrace_error_set(err, errno,
 			"cannot read the names of hypercalls in \"%s\": %m", path);
+	/* memory that is not used is not allocated */
+	names->by_id = calloc(NAME_ID_MAX + 1, sizeof(*names->by_id));
+	if (!names->by_id)
+		ret = hyptrace_error_memory(err);
 	while (!ret && ++nr && getline(&line, &size, f) > 0) {
 		if (*line == '#' || *line == '\n')
 			continue;
@@ -406,16 +410,7 @@ static int read_names(struct tracefs_names *names, const char *path, struct hypt
 						 path, nr);
 			continue;
 		}
-		if (id >= names->nr) {
-			by_id = reallocarray(names->by_id, id + 1, sizeof(*by_id));
-			if (!by_id) {
-				ret = hyptrace_error_memory(err);
-				continue;
-			}
-			memset(by_id + names->nr, 0, (id + 1 - names->nr) * sizeof(*by_id));
-			names->by_id = by_id;
-			names->nr = id + 1;
-		}
+		names->nr = MAX(names->nr, id + 1);
 		free(names->by_id[id]);
 		names->by_id[id] = strdup(name);
 	}
