@@ -175,20 +175,15 @@ void hyptrace_nl_check(struct nl_msg **msg, int ret)
 	*msg = NULL;
 }
 
-void hyptrace_nl_put_string(struct nl_msg **msg, int attr, const char *text)
-{
-	hyptrace_nl_check(msg, *msg ? nla_put_string(*msg, attr, text) : 0);
+#define DEFINE_PUT(kind, type)						\
+void hyptrace_nl_put_##kind(struct nl_msg **msg, int attr, type value)	\
+{									\
+	hyptrace_nl_check(msg, *msg ? nla_put_##kind(*msg, attr, value) : 0); \
 }
 
-void hyptrace_nl_put_u32(struct nl_msg **msg, int attr, uint32_t value)
-{
-	hyptrace_nl_check(msg, *msg ? nla_put_u32(*msg, attr, value) : 0);
-}
-
-void hyptrace_nl_put_u64(struct nl_msg **msg, int attr, uint64_t value)
-{
-	hyptrace_nl_check(msg, *msg ? nla_put_u64(*msg, attr, value) : 0);
-}
+DEFINE_PUT(string, const char *)
+DEFINE_PUT(u32, uint32_t)
+DEFINE_PUT(u64, uint64_t)
 
 static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 {
