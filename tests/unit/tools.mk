@@ -20,7 +20,7 @@ fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 # A fake kernel that answers netlink requests, and a recorded conversation with a real one.
 fake-netlink-srcs := fake_netlink.c conversation.c fail_alloc.c
 fake-netlink-cflags = -DDATA='"$(CURDIR)/data"'
-netlink-srcs := $(call library,query.c describe.c netlink.c extack.c error.c field.c control.c notify.c)
+netlink-srcs := $(call library,query.c describe.c netlink.c error.c field.c control.c notify.c)
 
 test_tools_args-srcs := $(call command,args.c) $(call command,die.c)
 test_tools_args-cflags := $(tools-cflags)
@@ -33,7 +33,7 @@ test_tools_decode_any-srcs := $(call library,decode.c error.c)
 test_tools_decode_any-cflags := $(tools-cflags)
 test_tools_decode_any-libs := $(tools-libs)
 
-test_tools_describe-srcs := $(call library,describe.c field.c) fail_alloc.c
+test_tools_describe-srcs := $(call library,describe.c error.c field.c) fail_alloc.c
 test_tools_describe-cflags := $(tools-cflags)
 test_tools_describe-libs := $(tools-libs) $(fail-alloc)
 
@@ -41,7 +41,7 @@ test_tools_device-srcs := $(call library,device.c error.c) fail_alloc.c
 test_tools_device-cflags := $(tools-cflags)
 test_tools_device-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
 
-test_tools_extack-srcs := $(call library,extack.c describe.c error.c)
+test_tools_extack-srcs := $(call library,describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)
 test_tools_extack-libs := $(tools-libs)
 
@@ -219,7 +219,7 @@ test_ring_snapshot_tsan-cflags += $(tools-cflags) $(hyp-tsan)
 
 # The file writer, on files of their own.
 file-write-srcs := $(call library,file_write.c file_write_head.c file_write_part.c file_write_finish.c \
-	file_write_zstd.c file_meta.c decode.c query.c netlink.c extack.c) \
+	file_write_zstd.c file_meta.c decode.c query.c netlink.c) \
 	$(tools-format-srcs)
 file-write-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"' $(shell $(PKG_CONFIG) --cflags libzstd)
 file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread

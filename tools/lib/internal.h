@@ -79,21 +79,6 @@ void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name);
 
-/* extack.c: why the kernel refused a request */
-
-/* The kernel's answer to a request */
-struct hyptrace_extack {
-	int		errnum;	/* a positive errno, 0 if the request succeeded */
-	const char	*msg;	/* the kernel's message inside the answer, NULL if there is none */
-	size_t		msg_len;	/* its length without a NUL */
-	/* from the start of the request to the attribute at fault; 0 if none */
-	uint32_t	offset;
-};
-
-int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
-void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
-			   struct hyptrace_error *err);
-
 /* netlink.c: connections */
 
 /* Called for each message of an answer, and with NULL when a dump restarts */

@@ -11,7 +11,6 @@
 #include "internal.h"
 
 struct nl_msg;
-struct nlattr;
 
 /* What an attribute becomes. Without it, all but NL_TRUE, NL_ABSENT and NL_CPU are 0. */
 enum nl_kind {
@@ -59,9 +58,21 @@ extern const struct nl_type hyptrace_counter_type;
 extern const struct nl_type hyptrace_reader_type;
 extern const struct nl_type hyptrace_loss_type;
 
-uint32_t hyptrace_parse_u32(const struct nlattr *attr);
 void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret);
 void hyptrace_nl_free(const struct nl_type *type, void *item);
+
+/* The kernel's answer to a request */
+struct hyptrace_extack {
+	int		errnum;	/* a positive errno, 0 if the request succeeded */
+	const char	*msg;	/* the kernel's message inside the answer, NULL if there is none */
+	size_t		msg_len;	/* its length without a NUL */
+	/* from the start of the request to the attribute at fault; 0 if none */
+	uint32_t	offset;
+};
+
+int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);
+void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
+			   struct hyptrace_error *err);
 
 /* netlink.c: requests. Without memory a message becomes NULL, and hyptrace_nl_send() says so. */
 
