@@ -131,14 +131,12 @@ static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int cpu)
 static bool grow(struct hyptrace_nest *nest)
 {
 	const uint64_t nr = nest->nr_places;
-	struct place *old = nest->places;
+	struct place *old = nest->places, *places = calloc(2 * nr, sizeof(*places));
 	uint64_t i;
 
-	nest->places = calloc(2 * nr, sizeof(*nest->places));
-	if (!nest->places) {
-		nest->places = old;
+	if (!places)
 		return false;
-	}
+	nest->places = places;
 	nest->nr_places = 2 * nr;
 	for (i = nest->head; i < nest->tail; i++)
 		*place_of(nest, i) = old[i & (nr - 1)];

@@ -140,12 +140,10 @@ static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error 
 		ret = find_whole(src, begin, &ts, err);
 		if (ret < 0)
 			return ret;
-		if (end - src->first > most)
-			most = end - src->first;
+		most = MAX(most, end - src->first);
 		if (!ret)
 			continue;
-		if (ts > f->floor)
-			f->floor = ts;
+		f->floor = MAX(f->floor, ts);
 		whole = 0;
 	}
 	*back = most;
@@ -317,6 +315,7 @@ struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f)
 	return part;
 }
 
+/* Free a reader of a thread, or of a file whose structure is freed already. */
 void hyptrace_file_part_free(struct hyptrace_file *part)
 {
 	if (!part)

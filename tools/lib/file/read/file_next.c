@@ -259,8 +259,7 @@ static uint64_t limit_of_run(const struct hyptrace_file *f)
 	unsigned int node;
 
 	for (node = (f->nr_leaves + f->players[0].source) / 2; node; node /= 2)
-		if (f->players[node].key < limit)
-			limit = f->players[node].key;
+		limit = MIN(limit, f->players[node].key);
 	return limit;
 }
 

@@ -98,7 +98,6 @@ void hyptrace_file_close(struct hyptrace_file *file)
 
 	if (!file)
 		return;
-	hyptrace_file_rewind(file);
 	hyptrace_formats_free(file->meta.info.formats);
 	for (i = 0; file->data && i < file->meta.info.nr_cpus; i++) {
 		if (file->data[i].own_fd)
@@ -113,15 +112,12 @@ void hyptrace_file_close(struct hyptrace_file *file)
 	}
 	free(file->meta.info.pieces);
 	free(file->places);
-	free(file->packed);
-	free(file->chunk);
 	free(file->chosen);
-	free(file->events);
 	hyptrace_file_meta_free(&file->meta);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->path);
-	free(file);
+	hyptrace_file_part_free(file);
 }
 
 /* Without a description, the CPUs are those of the headers. */

@@ -135,8 +135,7 @@ static void place(struct hyptrace_file_writer *w)
 		part->cpu->offset = part->size || !i ? at : 0;
 		at += (part->size + subbuf - 1) / subbuf * subbuf;
 		if (part->cpu->has_counts && part->unwritten) {
-			part->cpu->events -= part->unwritten < part->cpu->events ?
-					     part->unwritten : part->cpu->events;
+			part->cpu->events -= MIN(part->unwritten, part->cpu->events);
 			part->cpu->lost += part->unwritten;
 			part->unwritten = 0;
 		}
