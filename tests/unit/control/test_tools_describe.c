@@ -29,7 +29,12 @@ static int parse(const struct nl_type *type, struct nl_msg *msg, void *item)
 {
 	int ret;
 
-	*(void **)item = hyptrace_nl_new(type, nlmsg_hdr(msg), &ret);
+	*(void **)item = calloc(1, type->size);
+	ret = *(void **)item ? hyptrace_nl_parse(type, nlmsg_hdr(msg), *(void **)item) : -ENOMEM;
+	if (ret) {
+		hyptrace_nl_free(type, *(void **)item);
+		*(void **)item = NULL;
+	}
 	return ret;
 }
 

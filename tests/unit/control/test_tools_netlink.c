@@ -245,10 +245,11 @@ static void no_memory(void **state)
 	/*
 	 * The request: its memory, its header, the remote's name. The list, and for each item its
 	 * place there and itself. A remote has two strings, an event one, a field two, a symbol
-	 * one; the nine symbols of a field get their places in four steps.
+	 * one; the nine symbols of a field get their places in four steps, the three events
+	 * in two.
 	 */
 	static const unsigned int places[] = {
-		2 + 1 + 2 * 4, 3 + 1 + 2 * 2, 3 + 1 + 3 * 3 + 5 * 4 + 2 * (4 + 9 * 2),
+		2 + 1 + 2 * 4, 3 + 1 + 2 * 2, 3 + 1 + 2 + 3 * 2 + 5 * 4 + 2 * (4 + 9 * 2),
 	};
 	unsigned int which, nth, nr;
 	bool failed;

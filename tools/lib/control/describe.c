@@ -290,24 +290,15 @@ void hyptrace_nl_free(const struct nl_type *type, void *item)
 	free(item);
 }
 
-/* Make a struct of a message. Return NULL, with a negative errno in @ret, if it fails. */
-void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret)
+/* Fill in a struct, all of which is 0. The caller frees it, also after a failure. */
+int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *item)
 {
 	struct genlmsghdr *genl;
-	void *item;
 
-	*ret = -EBADMSG;
 	if (!genlmsg_valid_hdr((struct nlmsghdr *)answer, 0))
-		return NULL;
+		return -EBADMSG;
 	genl = genlmsg_hdr((struct nlmsghdr *)answer);
-	item = calloc(1, type->size);
-	*ret = -ENOMEM;
-	if (item)
-		*ret = parse_attrs(type, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), item);
-	if (!*ret)
-		return item;
-	hyptrace_nl_free(type, item);
-	return NULL;
+	return parse_attrs(type, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), item);
 }
 
 /* Return the offset of an answer's attributes, 0 if it has none: libnl does not find them. */

@@ -58,7 +58,7 @@ extern const struct nl_type hyptrace_counter_type;
 extern const struct nl_type hyptrace_reader_type;
 extern const struct nl_type hyptrace_loss_type;
 
-void *hyptrace_nl_new(const struct nl_type *type, const struct nlmsghdr *answer, int *ret);
+int hyptrace_nl_parse(const struct nl_type *type, const struct nlmsghdr *answer, void *item);
 void hyptrace_nl_free(const struct nl_type *type, void *item);
 
 /* The kernel's answer to a request */

@@ -132,20 +132,19 @@ static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
 {
 	struct hyptrace_notification notification = {};
 	unsigned int i = 0;
+	int ret = 0;
 	void *item;
-	int ret;
 
 	if (!genlmsg_valid_hdr(nlh, 0))
 		return 0;
 	while (messages[i].cmd != genlmsg_hdr(nlh)->cmd)
 		if (++i == COUNT(messages))
 			return 0;
-	item = hyptrace_nl_new(messages[i].of, nlh, &ret);
-	if (!item)
-		return 0;
+	item = calloc(1, messages[i].of->size);
 	notification.type = messages[i].type;
 	*(void **)((char *)&notification + messages[i].offset) = item;
-	ret = fn(&notification, arg);
+	if (item && !hyptrace_nl_parse(messages[i].of, nlh, item))
+		ret = fn(&notification, arg);
 	hyptrace_nl_free(messages[i].of, item);
 	return ret;
 }

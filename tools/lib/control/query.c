@@ -24,8 +24,7 @@ struct list {
 static int add_item(const struct nlmsghdr *answer, void *arg)
 {
 	struct list *list = arg;
-	void **items;
-	int ret;
+	void *item;
 
 	if (!answer) {
 		while (list->nr)
@@ -34,14 +33,8 @@ static int add_item(const struct nlmsghdr *answer, void *arg)
 		return 0;
 	}
 
-	items = reallocarray(list->items, list->nr + 2, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	list->items = items;
-	items[list->nr] = hyptrace_nl_new(list->type, answer, &ret);
-	if (!ret)
-		items[++list->nr] = NULL;
-	return ret;
+	item = hyptrace_list_add(&list->items, &list->nr, list->type->size);
+	return item ? hyptrace_nl_parse(list->type, answer, item) : -ENOMEM;
 }
 
 static void free_all(const struct nl_type *type, void *items)
