@@ -428,14 +428,19 @@ static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_
 struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptrace_note_fn note,
 				    void *arg, struct hyptrace_error *err)
 {
+	struct hyptrace *h = calloc(1, sizeof(*h));
 	struct dump *d = calloc(1, sizeof(*d));
 	struct hyptrace_error why_not;
-	struct hyptrace *h = NULL;
 	int found;
 
 	err = err ? err : &why_not;
-	if (!d)
+	if (!h || !d) {
+		free(d);
+		free(h);
 		return hyptrace_error_null(hyptrace_error_memory(err));
+	}
+	h->backend = &backend;
+	h->backend_arg = d;
 	d->note = note;
 	d->note_arg = arg;
 	d->mem = hyptrace_memory_open(path, err);
@@ -446,13 +451,9 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	else if (found)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: its driver was not loaded, or is another version, or its pages are not in the dump",
 				   path);
-	else if (d->mem && !choose(d, remote, err) && !read_text(d, err) && !read_rings(d, err))
-		h = hyptrace_open_on(&backend, d, err);
-	if (!h)
-		close_source(d);
-	if (h && check_size(h, d, err)) {
-		hyptrace_close(h);
-		return NULL;
-	}
-	return h;
+	else if (d->mem && !choose(d, remote, err) && !read_text(d, err) && !read_rings(d, err) &&
+		 !check_size(h, d, err))
+		return h;
+	hyptrace_close(h);
+	return NULL;
 }
