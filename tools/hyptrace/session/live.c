@@ -302,7 +302,6 @@ int session_run_stream(struct session *s)
 		.take = take, .hear = hear, .heard = heard, .stop = stop,
 		.tick = s->ops->tick, .input = s->ops->input,
 	};
-	struct hyptrace_stream_counts counts;
 	struct hyptrace_error err;
 	int code;
 
@@ -328,11 +327,7 @@ int session_run_stream(struct session *s)
 	if (s->loop.listener)
 		loop_listen(&s->loop);
 	hyptrace_stream_close(s->stream);
-	hyptrace_stream_counts(s->stream, &counts, sizeof(counts));
-	s->counts.delivered = counts.delivered;
-	s->counts.filtered = counts.filtered + s->refused;
-	s->counts.discarded = counts.discarded;
-	s->counts.lost = counts.lost;
-	s->counts.lost_more = counts.lost_more;
+	hyptrace_stream_counts(s->stream, &s->counts, sizeof(s->counts));
+	s->counts.filtered += s->refused;
 	return code;
 }

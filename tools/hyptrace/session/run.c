@@ -95,7 +95,7 @@ int session_run(struct session *s)
 /* Return @code or, if that is EXIT_DONE, EXIT_REFUSED of a damaged file, or the command's code. */
 int session_close(struct session *s, int code)
 {
-	if (!code && s->file && s->counts.damaged)
+	if (!code && s->file && s->damaged)
 		code = EXIT_REFUSED;
 	/* the command may go on for long */
 	if (s->stream && s->gaps.own)

@@ -30,14 +30,14 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 {
 	struct session *s = arg;
 
-	if (++s->counts.damaged > NOTES_MAX)
+	if (++s->damaged > NOTES_MAX)
 		return;
 	out_flush(&s->ctx->out);
 	if (s->path)
 		cmd_note("\"%s\": %s", s->name, err->text);
 	else
 		cmd_note("%s: the rest of the sub-buffer is skipped", err->text);
-	if (s->counts.damaged == NOTES_MAX)
+	if (s->damaged == NOTES_MAX)
 		cmd_note("\"%s\": other damaged places are only counted", s->name);
 }
 
@@ -45,7 +45,7 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed)
 {
-	const struct session_counts *counts = &s->counts;
+	const struct hyptrace_stream_counts *counts = &s->counts;
 	char filtered[FILTER_COUNT_SIZE], discarded[FILTER_COUNT_SIZE] = "";
 	const char *lost = "";
 	char *name = NULL;
@@ -53,8 +53,8 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
 		return;
-	if (counts->damaged >= NOTES_MAX)
-		cmd_note("\"%s\": %" PRIu64 " places are damaged", s->name, counts->damaged);
+	if (s->damaged >= NOTES_MAX)
+		cmd_note("\"%s\": %" PRIu64 " places are damaged", s->name, s->damaged);
 	if (s->quiet && !counts->lost && !counts->lost_more)
 		return;
 	if (s->stream)

@@ -58,16 +58,6 @@ struct moment {
 	uint64_t		ns;
 };
 
-/* What became of the events */
-struct session_counts {
-	uint64_t	delivered;
-	uint64_t	filtered;
-	uint64_t	discarded;	/* only of a live remote */
-	uint64_t	lost;
-	bool		lost_more;	/* more, whose number is not known */
-	uint64_t	damaged;	/* places that could not be read */
-};
-
 struct session;
 struct session_ring;
 
@@ -132,7 +122,9 @@ struct session {
 	bool				has_rings;
 	uint64_t			consumed;	/* events that a consumer has taken */
 
-	struct session_counts		counts;
+	/* what became of the events; only a live remote discards any */
+	struct hyptrace_stream_counts	counts;
+	uint64_t			damaged;	/* places that could not be read */
 
 	/* of the session itself */
 	int				command_words;	/* after "--" */

@@ -256,7 +256,7 @@ static int dump_subbufs(struct dump *d)
 	    hyptrace_file_walk(d->host, look_at_subbuf, d, &err))
 		return session_fail(&d->session, &err);
 	session_note_counts(&d->session, "sub-buffer", 0, "");
-	return d->session.counts.damaged ? EXIT_REFUSED : EXIT_DONE;
+	return d->session.damaged ? EXIT_REFUSED : EXIT_DONE;
 }
 
 static void dump_file(struct dump *d)

@@ -174,7 +174,7 @@ static int print_all(struct who *who)
 	struct session *s = &who->session;
 	uint64_t i;
 
-	if (s->counts.lost || s->counts.lost_more || s->counts.damaged || s->consumed ||
+	if (s->counts.lost || s->counts.lost_more || s->damaged || s->consumed ||
 	    s->refused || who->counts.unknown || leaks->too_many || leaks->too_many_vms)
 		who->incomplete = true;
 	who->nr = page_leaks_merge(who->list, who->counts.leaked);
@@ -190,7 +190,7 @@ static int print_all(struct who *who)
 	s->quiet = true;
 	session_note_counts(s, "range", who->nr, "printed");
 	/* session_close() refuses a damaged file */
-	return who->nr && !(s->file && s->counts.damaged) ? EXIT_FOUND : EXIT_DONE;
+	return who->nr && !(s->file && s->damaged) ? EXIT_FOUND : EXIT_DONE;
 }
 
 /* Is there a history at all, and is it whole? Return an exit code. */

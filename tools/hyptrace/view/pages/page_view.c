@@ -147,7 +147,7 @@ static void print_owner(const struct who *who, bool is_implied, uint32_t implied
 	printer_str(p, "implied", is_implied ? hyptrace_ownership_name(implied) : NULL);
 	printer_uint(p, "changes", history->nr);
 	printer_u64(p, "lost", s->counts.lost);
-	printer_bool(p, "lost_more", s->counts.lost_more || s->counts.damaged);
+	printer_bool(p, "lost_more", s->counts.lost_more || s->damaged);
 	printer_end(p);
 }
 
