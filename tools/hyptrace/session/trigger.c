@@ -3,7 +3,6 @@
  * Print triggers and what has fired.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/clock.h"

@@ -3,8 +3,6 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include <limits.h>
-
 #include "lib/hyptrace_file.h"
 #include "cli/cli.h"
 #include "output/out.h"
