@@ -117,10 +117,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct verb_input *verb = state->input;
 
-	if (key >= FLAGS_BEGIN && key < FLAGS_END) {
-		((bool *)verb->input)[key - FLAGS_BEGIN] = true;
+	if (cmd_set_flag(key, verb->input))
 		return 0;
-	}
 	state->input = verb->input;
 	return verb->parser ? verb->parser(key, arg, state) : ARGP_ERR_UNKNOWN;
 }

@@ -67,6 +67,16 @@ struct context {
 #define FLAGS_BEGIN	0x10000
 #define FLAGS_END	0x800000
 
+/* Set the bool if the key is such a key, else return false. */
+static inline bool cmd_set_flag(int key, void *input)
+{
+	const bool is_flag = key >= FLAGS_BEGIN && key < FLAGS_END;
+
+	if (is_flag)
+		((bool *)input)[key - FLAGS_BEGIN] = true;
+	return is_flag;
+}
+
 /* The arguments of a verb that takes nothing but a command */
 #define ARGS_COMMAND	"[-- COMMAND...]"
 

@@ -34,12 +34,7 @@
 /* Bytes of a local date and time at most */
 #define WALL_MAX		32
 
-enum {
-	OPT_CSV = 0x300,
-	OPT_NS,
-	OPT_RAW,
-	OPT_TIME,
-};
+#define OPT_TIME		0x300
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -52,36 +47,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	const unsigned int nr = sizeof(times) / sizeof(times[0]);
 	struct lines *lines = state->input;
 
-	switch (key) {
-	case OPT_CSV:
-		lines->csv = true;
+	if (cmd_set_flag(key, lines))
 		return 0;
-	case OPT_NS:
-		lines->nanoseconds = true;
-		return 0;
-	case OPT_RAW:
-		lines->raw = true;
-		return 0;
-	case OPT_TIME:
-		for (lines->time = 0; lines->time < nr && strcmp(arg, times[lines->time]);)
-			lines->time++;
-		if (lines->time == nr)
-			return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != OPT_TIME)
+		return ARGP_ERR_UNKNOWN;
+	for (lines->time = 0; lines->time < nr && strcmp(arg, times[lines->time]);)
+		lines->time++;
+	if (lines->time == nr)
+		return cmd_usage("bad time \"%s\": use abs, rel, delta or wall", arg);
+	return 0;
 }
 
 /* Those of times are the last ones. */
 static const struct argp_option options[] = {
-	{ "raw", OPT_RAW, NULL, 0,
+	{ "raw", OPTION_FLAG(struct lines, raw), NULL, 0,
 	  "Print each event in its print format: fields and numbers instead of a sentence", 0 },
-	{ "csv", OPT_CSV, NULL, 0,
+	{ "csv", OPTION_FLAG(struct lines, csv), NULL, 0,
 	  "Print comma-separated values: a row for each event, a column for each field", 0 },
 	{ "time", OPT_TIME, "TIME", 0,
 	  "Print the time as abs (seconds of the recorded clock, the default), rel (seconds since the first line), delta (seconds since the previous line) or wall (local date and time)",
 	  0 },
-	{ "ns", OPT_NS, NULL, 0, "Print times with nanoseconds", 0 },
+	{ "ns", OPTION_FLAG(struct lines, nanoseconds), NULL, 0,
+	  "Print times with nanoseconds", 0 },
 	{ 0 }
 };
 
