@@ -141,7 +141,6 @@ static void print_event(struct monitor *mon, const struct hyptrace_event *event)
 	printer_str(p, "filter", event->filter);
 	trigger_print_keys(p, event);
 	printer_bool(p, "counted", event->counted);
-	printer_end(p);
 }
 
 static void print_trigger(struct monitor *mon, const struct hyptrace_remote *remote)
@@ -154,7 +153,6 @@ static void print_trigger(struct monitor *mon, const struct hyptrace_remote *rem
 		text = firing_text(remote, 0);
 		begin_line(mon, "trigger", remote->name, "%s", text);
 		firing_print_keys(p, remote, 0);
-		printer_end(p);
 		return;
 	}
 	/* the trigger notify: there is no single event */
@@ -163,7 +161,6 @@ static void print_trigger(struct monitor *mon, const struct hyptrace_remote *rem
 		   remote->notified, remote->notified == 1 ? "" : "s");
 	printer_str(p, "trigger", name);
 	printer_u64(p, "notified", remote->notified);
-	printer_end(p);
 }
 
 static void print_reader(struct monitor *mon, const struct hyptrace_reader_notification *reader)
@@ -182,7 +179,6 @@ static void print_reader(struct monitor *mon, const struct hyptrace_reader_notif
 		printer_int(p, "cpu", reader->cpu);
 	printer_uint(p, "pid", reader->pid);
 	printer_str(p, "reader", change);
-	printer_end(p);
 }
 
 static void print_loss(struct monitor *mon, const struct hyptrace_loss_notification *loss)
@@ -194,7 +190,6 @@ static void print_loss(struct monitor *mon, const struct hyptrace_loss_notificat
 	printer_uint(p, "cpu", loss->cpu);
 	printer_uint(p, "count", loss->count);
 	printer_uint(p, "total", loss->total);
-	printer_end(p);
 }
 
 static const char *remote_of(const struct hyptrace_notification *notification)
@@ -215,9 +210,10 @@ static bool is_meant(const struct monitor *mon, const char *remote)
 	return !mon->ctx->remote || !strcmp(mon->ctx->remote, remote);
 }
 
-/* Count a line; return 1 if there are enough. */
-static int seen(struct monitor *mon)
+/* End a line, and count it; return 1 if there are enough. */
+static int end_line(struct monitor *mon)
 {
+	printer_end(mon->ctx->p);
 	return ++mon->seen == mon->count;
 }
 
@@ -246,8 +242,7 @@ static int print_change(struct monitor *mon, const struct hyptrace_remote *remot
 	printer_size(p, "size_requested", remote->size_requested);
 	printer_size(p, "size_allocated", remote->size_allocated);
 	printer_uint(p, "readers", remote->readers);
-	printer_end(p);
-	return seen(mon);
+	return end_line(mon);
 }
 
 static int print_notification(const struct hyptrace_notification *notification, void *arg)
@@ -264,7 +259,6 @@ static int print_notification(const struct hyptrace_notification *notification, 
 	case HYPTRACE_NOTIFICATION_REMOTE_GONE:
 		forget(mon, notification->remote->name);
 		begin_line(mon, "removed", notification->remote->name, "removed");
-		printer_end(mon->ctx->p);
 		break;
 	case HYPTRACE_NOTIFICATION_EVENT:
 		print_event(mon, notification->event);
@@ -281,7 +275,7 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		print_trigger(mon, notification->remote);
 		break;
 	}
-	return seen(mon);
+	return end_line(mon);
 }
 
 static int print_events_of(struct monitor *mon, const struct hyptrace_remote *remote)
@@ -295,7 +289,7 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 		return 0;
 	for (i = 0; i < nr && !ret; i++) {
 		print_event(mon, events[i]);
-		ret = seen(mon);
+		ret = end_line(mon);
 	}
 	hyptrace_free_events(events);
 	return ret;
@@ -315,9 +309,8 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 		     time);
 	printer_str(p, "time", time);
 	printer_str(p, "change", "overflow");
-	printer_end(p);
 	forget(mon, NULL);
-	if (seen(mon))
+	if (end_line(mon))
 		return 1;
 	ret = hyptrace_get_remotes(mon->ctx->h, &remotes, &nr, err);
 	if (ret)
