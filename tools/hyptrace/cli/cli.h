@@ -60,6 +60,7 @@ struct context {
 	bool			json;
 	bool			pretty;	/* indented JSON */
 	bool			color;
+	bool			csv;	/* tables, without json */
 };
 
 /* The key of an option without a letter that sets a bool in the input of the verb's parser */

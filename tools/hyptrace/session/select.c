@@ -32,10 +32,12 @@
 /* Unless there is one */
 void cmd_make_printer(struct context *ctx)
 {
-	const enum printer_format json = ctx->pretty ? PRINTER_PRETTY : PRINTER_JSON;
+	enum printer_format format = ctx->csv ? PRINTER_CSV : PRINTER_TEXT;
 
+	if (ctx->json)
+		format = ctx->pretty ? PRINTER_PRETTY : PRINTER_JSON;
 	if (!ctx->p)
-		ctx->p = printer_new(&ctx->out, ctx->json ? json : PRINTER_TEXT, ctx->color);
+		ctx->p = printer_new(&ctx->out, format, ctx->color && !ctx->csv);
 }
 
 /* Say it if the names of hypercalls are those of another kernel. */

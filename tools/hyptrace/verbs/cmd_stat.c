@@ -91,8 +91,7 @@ static int cmd_stat(struct context *ctx, int argc, char **argv)
 		return cmd_connect(ctx) ?: stat_metrics(ctx);
 	if (stat.counters)
 		return cmd_connect(ctx) ?: stat_raw(ctx, &stat_raw_columns, stat.histogram);
-	if (stat.csv)
-		ctx->p = printer_new(&ctx->out, PRINTER_CSV, false);
+	ctx->csv = stat.csv;
 	return stat_run(&stat);
 }
 

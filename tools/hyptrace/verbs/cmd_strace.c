@@ -111,6 +111,7 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 	session_parse(&s.session, &argp, argc, argv, &s);
 	/* the standard output has the calls */
 	s.session.child.no_stdout = !s.output;
+	ctx->csv = s.csv;
 	code = open_output(&s) ?: session_open(&s.session) ?: strace_begin(&s);
 	if (!code) {
 		code = session_run(&s.session);

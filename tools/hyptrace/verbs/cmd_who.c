@@ -120,13 +120,8 @@ static int cmd_who(struct context *ctx, int argc, char **argv)
 	/* that of the changes of the page, not of the events */
 	who.last = s->count;
 	s->count = 0;
-	code = session_open(s);
-	if (who.csv) {
-		printer_free(ctx->p);
-		ctx->p = printer_new(&ctx->out, PRINTER_CSV, false);
-	}
-	if (!code)
-		code = who.is_leaks ? leaks_run(&who) : page_run(&who);
+	ctx->csv = who.csv;
+	code = session_open(s) ?: (who.is_leaks ? leaks_run(&who) : page_run(&who));
 	return session_close(s, code);
 }
 

@@ -276,10 +276,6 @@ void strace_finish(struct strace *s)
 		event_release_all(ctx->h, session->name);
 	hyptrace_nest_end(s->nest);
 	flush(s, UINT64_MAX);
-	if (s->csv) {
-		printer_free(ctx->p);
-		ctx->p = printer_new(&ctx->out, PRINTER_CSV, false);
-	}
 	if (s->summarize)
 		strace_summary_print(&s->summary, ctx->p);
 	out_flush(&ctx->out);

@@ -276,8 +276,7 @@ int stat_run(struct stat *stat)
 	for (i = 0; i < stat->nr_cpus; i++)
 		events += stat->cpus[i]->events;
 	/* on a screen, and with intervals, the numbers are there */
-	if (!code && !stat->is_counted && !stat->input &&
-	    (!stat->interval || s->damaged))
+	if (!code && !stat->is_counted && !stat->input && (!stat->interval || s->damaged))
 		session_note_counts(s, "event", stat->interval ? s->counts.delivered : events,
 				    "read");
 	stat_free(stat);
