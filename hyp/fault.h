@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fault points: where a kernel for tests has EL2 panic, to show what is left of the ring then. Other
- * kernels have no code for it.
+ * Fault points: where a kernel for tests has EL2 panic, to show what is left of the ring then.
+ * Other kernels have no code for it.
  */
 #ifndef __HYPTRACE_FAULT_H
 #define __HYPTRACE_FAULT_H

@@ -9,6 +9,7 @@
 #include <linux/crc32.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
+#include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -41,7 +42,10 @@ static u32 sum_of(const void *data, size_t size)
 	return ~crc32_le(~0, data, size);
 }
 
-/* The page is not valid from the change of a field until this has set the sum. */
+/*
+ * The page is not valid from the change of a field until this has set the sum: with interrupts off,
+ * so that another CPU's panic waits for that.
+ */
 static void seal(void)
 {
 	dump->changed = ktime_get_real_ns();
@@ -98,43 +102,56 @@ static u64 *ring_at(const struct hyptrace_remote *remote, unsigned int cpu)
 	return &list->at[cpu];
 }
 
-/**
- * hyptrace_dump_ring - describe a CPU's ring
- * @reader:	loaded, its lock held, and not described
- */
-void hyptrace_dump_ring(struct hyptrace_reader *reader)
+static struct hyptrace_dump_list *describe_ring(const struct hyptrace_reader *reader)
 {
-	struct hyptrace_dump_list *first = list_grow(NULL, reader->cpu), *last;
+	struct hyptrace_dump_list *first = list_grow(NULL, reader->cpu), *last = first;
 	unsigned long i, nr = hyptrace_reader_nr_user_pages(reader);
 
-	if (!reader->remote->dump_rings || !first) {
-		list_free(first);
-		return;
-	}
-	last = list_put(first, page_to_phys(reader->ring->meta));
+	last = list_put(last, page_to_phys(reader->ring->meta));
 	last = list_put(last, virt_to_phys(&reader->reported));
 	for (i = 0; i < nr; i++)
 		last = list_put(last, page_to_phys(hyptrace_reader_user_page(reader, i)));
 	if (!last) {
 		list_free(first);
-		return;
+		return NULL;
 	}
 	list_seal(first);
-	reader->dump = first;
-	WRITE_ONCE(*ring_at(reader->remote, reader->cpu), virt_to_phys(first));
+	return first;
+}
+
+static void name_ring(struct hyptrace_reader *reader, struct hyptrace_dump_list *ring)
+{
+	/* A machine that runs may be read, too: it is complete before it is named. */
+	smp_store_release(ring_at(reader->remote, reader->cpu), ring ? virt_to_phys(ring) : 0);
+	list_free(reader->dump);
+	reader->dump = ring;
 }
 
 /**
- * hyptrace_dump_ring_end - undo hyptrace_dump_ring(), before a page of the ring is given away
+ * hyptrace_dump_ring - describe a CPU's ring, also one that was exchanged for another
+ * @reader:	loaded, its lock held
+ */
+void hyptrace_dump_ring(struct hyptrace_reader *reader)
+{
+	struct hyptrace_dump_list *ring;
+
+	if (!reader->remote->dump_rings)
+		return;
+	ring = describe_ring(reader);
+	if (!ring)
+		pr_warn("hyptrace: a dump of the memory will lack the ring of CPU %u\n",
+			reader->cpu);
+	name_ring(reader, ring);
+}
+
+/**
+ * hyptrace_dump_ring_end - undo hyptrace_dump_ring(), before the pages of the ring are freed
  * @reader:	its lock held
  */
 void hyptrace_dump_ring_end(struct hyptrace_reader *reader)
 {
-	if (!reader->dump)
-		return;
-	WRITE_ONCE(*ring_at(reader->remote, reader->cpu), 0);
-	list_free(reader->dump);
-	reader->dump = NULL;
+	if (reader->dump)
+		name_ring(reader, NULL);
 }
 
 /* Find what the page says of a remote: two remotes may have had the same name. */
@@ -161,13 +178,14 @@ void hyptrace_dump_add(struct hyptrace_remote *remote)
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		last = list_put(last, 0);
 	guard(mutex)(&dump_lock);
-	at = find(NULL);
+	at = dump ? find(NULL) : NULL;
 	if (!last || !at) {
 		pr_warn("hyptrace: a dump of the memory will lack remote \"%s\"\n", remote->name);
 		list_free(rings);
 		return;
 	}
 	remote->dump_rings = rings;
+	guard(irqsave)();
 	at->rings = virt_to_phys(rings);
 	strscpy(at->name, remote->name, sizeof(at->name));
 	dump->nr_remotes = max_t(u16, dump->nr_remotes, at - dump->remotes + 1);
@@ -199,8 +217,10 @@ void hyptrace_dump_remove(struct hyptrace_remote *remote)
 		return;
 	at = find(remote->dump_rings);
 	text = at->text;
-	memset(at, 0, sizeof(*at));
-	seal();
+	scoped_guard(irqsave) {
+		memset(at, 0, sizeof(*at));
+		seal();
+	}
 	text_free(text);
 	list_free(remote->dump_rings);
 	remote->dump_rings = NULL;
@@ -258,10 +278,12 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 	}
 	list_seal(text->first);
 	at = find(remote->dump_rings);
-	swap(at->text, new);
-	at->text_bytes = text->bytes;
-	at->text_sum = ~text->sum;
-	seal();
+	scoped_guard(irqsave) {
+		swap(at->text, new);
+		at->text_bytes = text->bytes;
+		at->text_sum = ~text->sum;
+		seal();
+	}
 	text_free(new);
 }
 
@@ -308,4 +330,5 @@ void hyptrace_dump_exit(void)
 	/* the next user of the memory may leave it as it is */
 	memset(dump->magic, 0, sizeof(dump->magic));
 	free_page((unsigned long)dump);
+	dump = NULL;
 }

@@ -162,7 +162,6 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 	int err;
 
 	guard(mutex)(&reader->lock);
-	hyptrace_dump_ring_end(reader);
 	/* The callback exchanges pages, so waiters must not look. resize.c wakes them later. */
 	scoped_guard(hyptrace_spinlock_bh, &reader->look_lock)
 		reader->is_exchanging = true;
@@ -179,8 +178,8 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 	if (!err) {
 		reader->next_lost = READ_ONCE(reader_meta(reader)->head_lost);
 		hyptrace_user_meta_update(reader);
+		hyptrace_dump_ring(reader);
 	}
-	hyptrace_dump_ring(reader);
 	return err;
 }
 

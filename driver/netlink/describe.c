@@ -63,17 +63,29 @@ static void describe(const struct hyptrace_remote *remote)
 	hyptrace_dump_text_end(remote, &text);
 }
 
+static struct hyptrace_remote *get_from(unsigned long serial)
+{
+	struct hyptrace_remote *remote;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	remote = hyptrace_remote_find_from(serial);
+	if (remote)
+		kref_get(&remote->refs);
+	return remote;
+}
+
 /* A request may change many events: describe the remote once after that. */
 static void describe_all(struct work_struct *work)
 {
 	struct hyptrace_remote *remote;
 	unsigned long serial = 0;
 
-	guard(mutex)(&hyptrace_remotes_lock);
-	while ((remote = hyptrace_remote_find_from(serial))) {
+	while ((remote = get_from(serial))) {
 		scoped_guard(mutex, &remote->control)
-			describe(remote);
+			if (remote->desc)
+				describe(remote);
 		serial = remote->serial + 1;
+		hyptrace_remote_put(remote);
 	}
 }
 

@@ -32,6 +32,8 @@ checkpatch_ignored=(
 	'hyp/env.h|VOLATILE'
 	'hyp/env_host.h|PREFER_DEFINED_ATTRIBUTE_MACRO'
 	'tests/bench/mainline.h|MEMORY_BARRIER,EXPORT_SYMBOL,MACRO_ARG_UNUSED'
+	# To panic is what it is for; without it nothing is left.
+	'hyp/fault.h|AVOID_BUG,MACRO_ARG_UNUSED'
 	# User space has no BIT().
 	'uapi/* hyp/abi.h|BIT_MACRO'
 	# These macros are constants that depend on the page size.

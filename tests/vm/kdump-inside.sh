@@ -25,7 +25,8 @@ reserve | commit | swap)
 		[[ ${points[point]} != "$1" ]] || modprobe hyptrace_calls fault="$point"
 	done
 	workload
-	hyptrace stream --cpu 0 --count 1
+	# the ring that is locked then is that of the CPU that panics
+	taskset -c 0 hyptrace stream --cpu 0 --count 1
 	;;
 *)
 	workload >/dev/null && hyptrace stop && hyptrace show --ns >show.events 2>show.counts || exit

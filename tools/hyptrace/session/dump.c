@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ int session_open_dump(struct session *s, struct hyptrace_error *err)
 {
 	const char *remote = s->ctx->remote;
 	char *folder = make_folder(), *path, *source, full[PATH_MAX];
+	const bool is_caught = signals_fd() >= 0;
 	int code = EXIT_REFUSED;
 
 	if (!folder)
@@ -48,6 +50,11 @@ int session_open_dump(struct session *s, struct hyptrace_error *err)
 	}
 	unlink(path);
 	rmdir(folder);
+	if (!is_caught) {
+		signals_end_program(true);
+		if (signals_stop)
+			raise(signals_stop);
+	}
 	free(source);
 	free(path);
 	free(folder);

@@ -76,19 +76,25 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
+static int on_answer(const struct nlmsghdr *answer, void *arg)
+{
+	struct call *call = arg;
+	int ret = call->fn ? call->fn(answer, call->arg) : 0;
+
+	if (ret == -ENOMEM)
+		hyptrace_error_memory(call->err);
+	else if (ret)
+		hyptrace_error_set(call->err, -ret, "the kernel's answer makes no sense");
+	return ret;
+}
+
 static int on_valid(struct nl_msg *msg, void *arg)
 {
 	struct call *call = arg;
 
 	call->interrupted |= !!(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP_INTR);
-	if (!call->ret && call->fn) {
-		call->ret = call->fn(nlmsg_hdr(msg), call->arg);
-		if (call->ret == -ENOMEM)
-			hyptrace_error_memory(call->err);
-		else if (call->ret)
-			hyptrace_error_set(call->err, -call->ret,
-					   "the kernel's answer makes no sense");
-	}
+	if (!call->ret)
+		call->ret = on_answer(nlmsg_hdr(msg), call);
 	return NL_OK;
 }
 
@@ -213,7 +219,9 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 	if (!msg)
 		return hyptrace_error_memory(err);
 	if (h->backend) {
-		ret = h->backend->request(h->backend_arg, msg, fn, arg, err);
+		struct call call = { .fn = fn, .arg = arg, .err = err };
+
+		ret = h->backend->request(h->backend_arg, msg, on_answer, &call, err);
 		nlmsg_free(msg);
 		return ret;
 	}
