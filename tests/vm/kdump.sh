@@ -25,13 +25,13 @@ check()
 	fi
 }
 
-# has_panicked MODE HOW: boot in this mode, panic, and boot the crash kernel
+# has_panicked MODE HOW [OPTION...]: boot in this mode, panic, and boot the crash kernel
 has_panicked()
 {
 	local files=$work/$1-$2
 	mkdir "$files"
 	cp "$out/Image" "$files"
-	"$vm/run.sh" --timeout 100 --mem 512 --mode "$1" --share "$files" --console "$files/console" \
+	"$vm/run.sh" "${@:3}" --timeout 100 --mem 512 --mode "$1" --share "$files" --console "$files/console" \
 		--append "hyptrace=hyp_enter,hyp_exit,hyp_panic:size=64K crashkernel=192M crash_kexec_post_notifiers" \
 		-- /mnt/repo/tests/vm/kdump-inside.sh "$2" || true
 	[[ -s $files/vmcore.events ]] && rm "$files/Image"
@@ -79,7 +79,7 @@ check "the copy has them" report_has_events vmcore.elf
 check "what makedumpfile has made of it has them" report_has_events vmcore.zlib
 for mode in protected nvhe; do
 	for point in reserve commit swap; do
-		check "$mode: EL2 panics in $point" has_panicked $mode $point
+		check "$mode: EL2 panics in $point" has_panicked $mode $point --cpus 1
 		check "$mode: the last committed event is the last printed" prints_last $mode-$point
 	done
 done

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Count what a trace costs a boot. Have the host and EL2 panic, and check that the last events are in the kernel's log, and
-# in ramoops after a warm reboot. The kernel is that of the flavour "builtin": its trace begins at boot. The last line is
-# "N passed, N failed".
+# Have the host and EL2 panic, and check that the last events are in the kernel's log, and in ramoops after a warm reboot.
+# The kernel is that of the flavour "builtin": its trace begins at boot. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -63,23 +62,6 @@ is_in_pstore()
 	[[ -s $work/want ]] && events "$work/$1/pstore" | diff "$work/want" -
 }
 
-# boot_takes [WORDS]: print the microseconds, a thousand instructions each, from the first one to the first program
-boot_takes()
-{
-	FLAVOUR=builtin "$vm/run.sh" --icount --cpus 1 --require-protected --console "$work/boot" --append "$*" -- true &&
-		sed -n 's/^\[ *\([0-9]*\)\.\([0-9]*\)\] Run .* as init process.*/\1\2/p' "$work/boot" | sed 's/^0*//'
-}
-
-# A trace costs at most 1 % of the boot's instructions.
-boots_fast()
-{
-	local without with
-	without=$(boot_takes) && with=$(boot_takes hyptrace=hyp_enter,hyp_exit,host_hcall) || return
-	echo "thousands of instructions until the first program: without $without, with a trace $with"
-	((without > 0 && with > without && with * 100 <= without * 101))
-}
-
-check "a trace from the boot on costs at most 1 % of the boot's instructions" boots_fast
 check "the host's: the last events of its CPU are printed, then those of all" has_panicked host hyp_enter,hyp_exit
 check "the host's: they are the last ones that show has printed before" has_last
 check "the host's: ramoops has kept them" is_in_pstore host
