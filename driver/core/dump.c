@@ -102,7 +102,7 @@ static u64 *ring_at(const struct hyptrace_remote *remote, unsigned int cpu)
 	return &list->at[cpu];
 }
 
-static struct hyptrace_dump_list *describe_ring(const struct hyptrace_reader *reader)
+static struct hyptrace_dump_list *describe_ring(struct hyptrace_reader *reader)
 {
 	struct hyptrace_dump_list *first = list_grow(NULL, reader->cpu), *last = first;
 	unsigned long i, nr = hyptrace_reader_nr_user_pages(reader);
