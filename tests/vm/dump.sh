@@ -4,25 +4,10 @@
 # last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-passed=0 failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 tools=$work/tools
 hyptrace=$tools/hyptrace/hyptrace
-
-# check NAME COMMAND...: the test passes if the command does
-check()
-{
-	if "${@:2}" >"$work/said" 2>&1; then
-		echo "ok - dump: $1"
-		((++passed))
-	else
-		echo "not ok - dump: $1"
-		sed 's/^/# /' "$work/said" | head -n 40
-		((++failed))
-	fi
-}
 
 # dump NAME [FORMAT]: dump the memory when the machine wants it
 dump()
@@ -130,5 +115,4 @@ check "of a dump that was cut, it says what is missing" reads_the_rest
 head -c 100 "$work/with" >"$work/head"
 check "a file that is only the beginning of a dump is refused" refuses "has nothing of hyptrace" "$work/head"
 check "damaged dumps are read, or refused" survives_damage
-echo "$passed passed, $failed failed"
-((failed == 0))
+checked

@@ -6,24 +6,9 @@
 # its EL2 has fault points. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-passed=0 failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 tools=$work/tools
-
-# check NAME COMMAND...: the test passes if the command does
-check()
-{
-	if "${@:2}" >"$work/said" 2>&1; then
-		echo "ok - kdump: $1"
-		((++passed))
-	else
-		echo "not ok - kdump: $1"
-		sed 's/^/# /' "$work/said" | head -n 40
-		((++failed))
-	fi
-}
 
 # has_panicked MODE HOW [OPTION...]: boot in this mode, panic, and boot the crash kernel
 has_panicked()
@@ -83,5 +68,4 @@ for mode in protected nvhe; do
 		check "$mode: the last committed event is the last printed" prints_last $mode-$point
 	done
 done
-echo "$passed passed, $failed failed"
-((failed == 0))
+checked

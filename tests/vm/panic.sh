@@ -4,25 +4,10 @@
 # The kernel is that of the flavour "builtin": its trace begins at boot. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
 # The log is longer than pstore keeps by default.
 store="ramoops.record_size=131072 pstore.kmsg_bytes=65536"
-passed=0 failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# check NAME COMMAND...: the test passes if the command does
-check()
-{
-	if "${@:2}" >"$work/said" 2>&1; then
-		echo "ok - panic: $1"
-		((++passed))
-	else
-		echo "not ok - panic: $1"
-		sed 's/^/# /' "$work/said"
-		((++failed))
-	fi
-}
 
 # events FILE: print the events that a panic has printed there, like hyptrace show
 events()
@@ -68,5 +53,4 @@ check "the host's: ramoops has kept them" is_in_pstore host
 check "EL2's: the last events are printed" has_panicked hyp hyp_enter,hyp_exit,host_hcall,hyp_panic
 check "EL2's: its own event comes last, after the entry of EL2 by a hypercall" has_hyp_panic
 check "EL2's: ramoops has kept them" is_in_pstore hyp
-echo "$passed passed, $failed failed"
-((failed == 0))
+checked
