@@ -40,7 +40,7 @@ jobs_one()
 	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$log.times")
 	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$good" "$bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
 	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
-	((!bad)) || grep -a -B 3 '^not ok' "$log" | head -n 20 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
+	((!bad)) || grep -a -B 3 -A 12 '^not ok' "$log" | head -n 40 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
 }
 
 # Run all jobs, print the slowest files, what has failed and, as the last line, the sum of the tests. Fail if a test did.

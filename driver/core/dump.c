@@ -121,8 +121,10 @@ static struct hyptrace_dump_list *describe_ring(struct hyptrace_reader *reader)
 
 static void name_ring(struct hyptrace_reader *reader, struct hyptrace_dump_list *ring)
 {
-	/* A machine that runs may be read, too: it is complete before it is named. */
-	smp_store_release(ring_at(reader->remote, reader->cpu), ring ? virt_to_phys(ring) : 0);
+	u64 *at = ring_at(reader->remote, reader->cpu);
+
+	/* (NR) A machine that runs may be read, too: the list is complete before it is named. */
+	smp_store_release(at, ring ? virt_to_phys(ring) : 0);
 	list_free(reader->dump);
 	reader->dump = ring;
 }

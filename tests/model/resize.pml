@@ -11,7 +11,7 @@
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/remotes/writer.c:exchange_ring ddeed8c3dfbbaa07ddb6ef4d06249d73fb1ace88b1ffeea7d46ea8bf5f5d861c
  * models: driver/remotes/writer.c:move_events 7763739354fd26f825baf2a094176035417d5e530ffa0e3be4c9c9066902384f
- * models: driver/core/reader.c:hyptrace_reader_exchange_ring 5c30018a28f61aa6de02652e58f5f309500c05e260bf3804359fa8e03f8274b3
+ * models: driver/core/reader.c:hyptrace_reader_exchange_ring 1db92a628247babdbc6116f280950680dd4ac8772b743a71cade48cb3ed73f6d
  */
 
 #define PREVIOUS(pos)	((pos) -> (pos) - 1 : positions - 1)
