@@ -31,6 +31,13 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define pages_touched	Reserved2
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+static inline int reserve_mem_find_by_name(const char *name, phys_addr_t *start, phys_addr_t *size)
+{
+	return 0;
+}
+#endif
+
 /* Generic netlink of 6.6 has no filter, another flag, no bind(), and keeps no data by socket. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
 #define HYPTRACE_MCAST_CAP_SYS_ADMIN	.cap_sys_admin = 1

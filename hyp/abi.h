@@ -34,7 +34,7 @@
 #include "../uapi/linux/hyptrace_record.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	13
+#define HYPTRACE_ABI_VERSION	14
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -72,7 +72,8 @@
  *	on any while none is attached. The ring's time continues; but if the clock was set
  *	far back, the ring's time is set back, too. Returns 1 while old time stamps are
  *	still to be wiped: call again until 0.
- * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta.
+ * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta, and seal the sub-buffer
+ *	that the writer is in, if the ring is HYPTRACE_RING_KEPT.
  * @HYPTRACE_OP_EXCHANGE: (cpu) on that CPU, or on any while none is attached: exchange
  *	its ring for the spare one, which becomes RETIRED. The events stay in the retired
  *	ring until they are moved, and the counters continue. The reader keeps its
@@ -431,6 +432,13 @@ struct hyptrace_count {
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */
 #define HYPTRACE_RING_DISCARD	(1U << 0)	/* if full, drop the newest events */
+/*
+ * The memory of the ring outlives a reset of the machine. EL2 ends each sub-buffer with struct
+ * hyptrace_seal when the writer leaves it, when EL2 panics on its CPU, and when the host resets the
+ * machine by PSCI. It cleans them, and struct hyptrace_meta, to the point of coherency.
+ */
+#define HYPTRACE_RING_KEPT	(1U << 1)
+#define HYPTRACE_RING_FLAGS	(HYPTRACE_RING_DISCARD | HYPTRACE_RING_KEPT)
 
 /* Flag in the cpu argument of the RING ops: the CPU's spare ring */
 #define HYPTRACE_SPARE_RING	(1ULL << 32)

@@ -128,6 +128,8 @@ void hyptrace_panic(u64 elr)
 	}
 	WRITE_ONCE(hyptrace_events_barred, ~0ULL);
 	WRITE_ONCE(hyptrace_events_on, 0);
+	if (hyptrace_ring_is_loaded(ring))
+		hyptrace_ring_seal(ring);
 }
 
 #endif

@@ -30,6 +30,7 @@
  *	hyptrace_release_page()	donate it back to the host
  *	hyptrace_share_pages()	share and pin adjacent pages of the host
  *	hyptrace_unshare_pages() undo that
+ *	hyptrace_clean()	clean memory to the point of coherency
  *	hyptrace_get_page_states() what pKVM knows of the owner of a page of the host
  *	HYPTRACE_FORMAT_SECTION	section of the formats of hyptrace_printk(), if there is one
  *	HYPTRACE_TREE_LACKS(what) calls what() with each event that cannot be recorded
@@ -318,6 +319,17 @@ static inline void hyptrace_unshare_pages(void *va, u32 nr)
 	}
 }
 
+/* kvm_flush_dcache_to_poc() does not work without protection. */
+static inline void hyptrace_clean(void *va, size_t size)
+{
+	const unsigned long line = 4UL << (read_sysreg(ctr_el0) >> 16 & 0xf);
+	unsigned long at = (unsigned long)va & ~(line - 1);
+
+	for (; at < (unsigned long)va + size; at += line)
+		asm volatile("dc cvac, %0" : : "r" (at) : "memory");
+	dsb(sy);
+}
+
 static inline enum hyptrace_page_state hyptrace_page_state(enum pkvm_page_state state)
 {
 	switch (state) {
@@ -549,6 +561,11 @@ static inline int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 }
 
 static inline void hyptrace_unshare_pages(void *va, u32 nr)
+{
+}
+
+/* Only EL2 keeps rings. */
+static inline void hyptrace_clean(void *va, size_t size)
 {
 }
 

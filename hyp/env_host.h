@@ -125,6 +125,13 @@ int hyptrace_take_page(u64 pfn, void **va);
 int hyptrace_release_page(void *va);
 int hyptrace_share_pages(u64 pfn, u32 nr, void **va);
 void hyptrace_unshare_pages(void *va, u32 nr);
+
+static inline void hyptrace_clean(const void *va, size_t size)
+{
+	(void)va;
+	(void)size;
+}
+
 int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states);
 
 #endif /* __HYPTRACE_ENV_HOST_H */

@@ -199,6 +199,7 @@ void __hyptrace_psci_begin(u32 func, u64 arg);
 void __hyptrace_psci_leave(void);
 void __hyptrace_psci_end(s64 ret);
 void hyptrace_psci_resume(void);
+void hyptrace_rings_seal(void);
 void __hyptrace_ffa(u32 func, bool handled, const u64 *regs);
 
 /**
@@ -453,6 +454,13 @@ static inline bool hyptrace_psci_is_cpu_off(u32 func)
 	       func == kvm_host_psci_config.function_ids_0_1.cpu_off;
 }
 
+/* Whether a PSCI call resets the machine. PSCI 0.1 has none that does. */
+static inline bool hyptrace_psci_is_reset(u32 func)
+{
+	return func == PSCI_0_2_FN_SYSTEM_RESET || func == PSCI_1_1_FN_SYSTEM_RESET2 ||
+	       func == PSCI_1_1_FN64_SYSTEM_RESET2;
+}
+
 /**
  * hyptrace_psci_call() - begin to record a PSCI call of the host, and leave EL2 if it is CPU_OFF
  * @func:	function id
@@ -461,7 +469,10 @@ static inline bool hyptrace_psci_is_cpu_off(u32 func)
 static inline void hyptrace_psci_call(u32 func, const u64 *regs)
 {
 	hyptrace_psci_begin(func, regs);
-	if (hyptrace_psci_is_cpu_off(func)) {
+	if (hyptrace_psci_is_reset(func)) {
+		hyptrace_psci_leave();
+		hyptrace_rings_seal();
+	} else if (hyptrace_psci_is_cpu_off(func)) {
 		hyptrace_psci_leave();
 		hyptrace(hyp_exit, HYPTRACE_REASON_SMC);
 		hyptrace_cpu_off();

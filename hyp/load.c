@@ -36,7 +36,7 @@ static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state
  */
 int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 {
-	if (flags & ~(u64)HYPTRACE_RING_DISCARD ||
+	if (flags & ~(u64)HYPTRACE_RING_FLAGS ||
 	    nr_pages < HYPTRACE_RING_MIN_PAGES)
 		return -EINVAL;
 	if (nr_pages > HYPTRACE_RING_MAX_PAGES(PAGE_SIZE))
@@ -48,6 +48,7 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
 	ring->nr_pages = nr_pages;
 	ring->nr_loaded = 0;
 	ring->discard = flags & HYPTRACE_RING_DISCARD;
+	ring->kept = flags & HYPTRACE_RING_KEPT;
 	ring->freeing = false;
 	set_state(ring, HYPTRACE_RING_BUILDING);
 

@@ -20,6 +20,7 @@ static void swap_memory(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	swap(ring->nr_tables, spare->nr_tables);
 	swap(ring->nr_dirs, spare->nr_dirs);
 	swap(ring->discard, spare->discard);
+	swap(ring->kept, spare->kept);
 }
 
 static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)

@@ -75,6 +75,8 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	 * driver/core/reader.c:reader_fill().
 	 */
 	smp_store_release(&meta->writer_in_reader_page, ring->writer_in_reader_page);
+	if (ring->kept)
+		hyptrace_clean(meta, sizeof(*meta));
 }
 
 static void write_gap(struct hyptrace_ring *ring, u64 lost)
@@ -124,7 +126,8 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost)
 
 	ring->page = page;
 	ring->commit = &page->commit;
-	ring->end = page->data + HYPTRACE_SUBBUF_DATA_SIZE;
+	ring->end = page->data + HYPTRACE_SUBBUF_DATA_SIZE -
+		    (ring->kept ? sizeof(struct hyptrace_seal) : 0);
 	WRITE_ONCE(ring->pos, page->data);
 	if (lost)
 		write_gap(ring, lost);
@@ -155,6 +158,7 @@ void hyptrace_ring_leave(struct hyptrace_ring *ring)
 	u32 commit = bytes_in_page(ring);
 
 	hyptrace_assert_held(&ring->lock);
+	hyptrace_ring_seal(ring);
 	if (ring->writer_in_reader_page) {
 		ring->writer_in_reader_page = false;
 		ring->reader_entries = entries;
@@ -200,6 +204,9 @@ static bool must_drop(struct hyptrace_ring *ring)
 
 static void drop_event(struct hyptrace_ring *ring)
 {
+	/* No record follows before the next sub-buffer. */
+	if (!ring->pending)
+		hyptrace_ring_seal(ring);
 	ring->dropped++;
 	ring->pending++;
 	/*
@@ -574,26 +581,6 @@ int hyptrace_ring_reset(struct hyptrace_ring *ring)
 		ret = -EBUSY;
 	else
 		ret = reset_ring(ring);
-	hyptrace_unlock(&ring->lock);
-
-	return ret;
-}
-
-/**
- * hyptrace_ring_sync() - publish the counters
- * @ring:	any CPU's
- *
- * Return: 0; -ENODEV not loaded.
- */
-int hyptrace_ring_sync(struct hyptrace_ring *ring)
-{
-	int ret = 0;
-
-	hyptrace_lock(&ring->lock);
-	if (hyptrace_ring_is_loaded(ring))
-		hyptrace_ring_publish(ring);
-	else
-		ret = -ENODEV;
 	hyptrace_unlock(&ring->lock);
 
 	return ret;

@@ -3,7 +3,8 @@
  * The ring of a CPU and its writer. Used by hyp/ only. The writer uses the format of the
  * kernel's ring buffer (Documentation/trace/ring-buffer-map.rst and the header of
  * include/linux/ring_buffer.h), as defined in uapi/linux/hyptrace_record.h. EL2 shares the
- * sub-buffers with the host: it writes them and must never read them back.
+ * sub-buffers with the host: it writes them and must never read them back, but for the sum of a
+ * seal, which decides nothing at EL2.
  *
  * Lock order. A lock may be taken inside those above it, whether or not all of them are
  * held. It may not be taken inside those below it.
@@ -65,7 +66,7 @@ static_assert(offsetof(struct hyptrace_subbuf, data) ==
  */
 #define HYPTRACE_MAX_LEAD_NS		BIT_ULL(HYPTRACE_DELTA_BITS)
 
-/* The largest payload: alone in a sub-buffer, after a gap, a header and a length word. */
+/* The largest payload: alone in a sub-buffer without seal, after a gap, header and length word. */
 #define HYPTRACE_MAX_PAYLOAD_BYTES \
 	(HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap) - 2 * sizeof(u32))
 
@@ -140,7 +141,7 @@ struct hyptrace_clock_copy {
  * @panicked:	EL2 has panicked on this CPU
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only.
- *		While @state is empty, @discard and @nr_pages are under the lock of load.c.
+ *		While @state is empty, @discard, @kept and @nr_pages are under the lock of load.c.
  * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
  * @nr_entered:	how often the writer has moved to the next sub-buffer
@@ -157,6 +158,7 @@ struct hyptrace_clock_copy {
  *		the one that it enters next
  * @writer_in_reader_page: the writer is still in the sub-buffer that the reader was given
  * @discard:	when the ring is full, drop the newest event, do not overwrite the oldest
+ * @kept:	the memory outlives a reset: sub-buffers are sealed, see HYPTRACE_RING_KEPT
  * @moves_pending: the retired ring may have events that belong before those of this one
  * @nr_unwiped:	the first @nr_unwiped positions may have time stamps from before a reset
  *		that has set time back
@@ -225,6 +227,7 @@ struct hyptrace_ring {
 	u32			tail;
 	bool			writer_in_reader_page;
 	bool			discard;
+	bool			kept;
 	bool			moves_pending;
 	u32			nr_unwiped;
 	enum hyptrace_ring_state state;
@@ -507,7 +510,6 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events);
 int hyptrace_ring_detach(struct hyptrace_ring *ring);
 int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed);
 int hyptrace_ring_reset(struct hyptrace_ring *ring);
-int hyptrace_ring_sync(struct hyptrace_ring *ring);
 void hyptrace_ring_park(struct hyptrace_ring *ring);
 void hyptrace_ring_unpark(struct hyptrace_ring *ring);
 void hyptrace_ring_publish(struct hyptrace_ring *ring);
@@ -515,6 +517,10 @@ void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
 void hyptrace_ring_leave(struct hyptrace_ring *ring);
 u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring);
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
+
+/* seal.c */
+void hyptrace_ring_seal(const struct hyptrace_ring *ring);
+int hyptrace_ring_sync(struct hyptrace_ring *ring);
 
 /* resize.c */
 int hyptrace_ring_exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare);

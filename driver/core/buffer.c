@@ -116,12 +116,11 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 	for (i = 0; ring->pages && i < ring->nr_pages; i++) {
 		if (!ring->pages[i])
 			break;
-		__free_page(ring->pages[i]);
+		hyptrace_keep_free(ring->pages[i]);
 		cond_resched();
 	}
 	kvfree(ring->pages);
-	if (ring->meta)
-		__free_page(ring->meta);
+	hyptrace_keep_free(ring->meta);
 	uncharge(ring);
 	memset(ring, 0, sizeof(*ring));
 }
@@ -155,19 +154,22 @@ static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int 
 }
 
 /* After an error, the caller must free the pages that @ring already has. */
-static int ring_alloc(struct hyptrace_ring_pages *ring, int node)
+static int ring_alloc(struct hyptrace_ring_pages *ring, int node, bool kept)
 {
 	unsigned int nr_pages = ring->nr_pages, i, got, order = MAX_ORDER_WANTED;
 
 	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_RING);
 	if (!ring->pages)
 		return -ENOMEM;
-	ring->meta = alloc_pages_node(node, GFP_RING | __GFP_ZERO, 0);
+	ring->meta = kept ? hyptrace_keep_alloc() :
+			    alloc_pages_node(node, GFP_RING | __GFP_ZERO, 0);
 	if (!ring->meta)
 		return -ENOMEM;
 
 	for (i = 0; i < nr_pages; i += got) {
-		got = alloc_neighbours(ring->pages + i, nr_pages - i, node, &order);
+		ring->pages[i] = kept ? hyptrace_keep_alloc() : NULL;
+		got = kept ? !!ring->pages[i] :
+		      alloc_neighbours(ring->pages + i, nr_pages - i, node, &order);
 		if (!got)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
@@ -178,13 +180,15 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, int node)
 }
 
 /* Allocate rings for all possible CPUs, or nothing after an error. */
-static int buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages,
-			struct netlink_ext_ack *extack)
+static int buffer_alloc(const struct hyptrace_remote_desc *desc, struct hyptrace_buffer *buf,
+			unsigned int nr_pages, struct netlink_ext_ack *extack)
 {
+	const unsigned long nr_kept = (nr_pages + 1UL) * num_possible_cpus();
 	unsigned int cpu;
 	int err;
 
-	if (!is_memory_available(nr_pages, num_possible_cpus()))
+	buf->kept = desc->is_kept && hyptrace_keep_has_room(nr_kept, desc->name);
+	if (!buf->kept && !is_memory_available(nr_pages, num_possible_cpus()))
 		return -ENOMEM;
 	buf->ring = kcalloc(nr_cpu_ids, sizeof(*buf->ring), GFP_KERNEL);
 	if (!buf->ring)
@@ -196,7 +200,7 @@ static int buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages,
 	if (err)
 		goto err_free;
 	for_each_possible_cpu(cpu) {
-		err = ring_alloc(&buf->ring[cpu], cpu_to_node(cpu));
+		err = ring_alloc(&buf->ring[cpu], cpu_to_node(cpu), buf->kept);
 		if (err)
 			goto err_free;
 	}
@@ -247,7 +251,7 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
 			  unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
 			  struct netlink_ext_ack *extack)
 {
-	int err = buffer_alloc(buf, nr_pages, extack);
+	int err = buffer_alloc(desc, buf, nr_pages, extack);
 
 	if (err == -EDQUOT)
 		return err;

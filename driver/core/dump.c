@@ -30,7 +30,7 @@
 
 static_assert(sizeof(struct hyptrace_dump) <= SZ_4K);
 /* the same on all machines */
-static_assert(offsetof(struct hyptrace_dump, remotes) == 272);
+static_assert(offsetof(struct hyptrace_dump, remotes) == 280);
 static_assert(sizeof(struct hyptrace_dump_remote) == 56);
 
 /* Protects what the page says of the remotes, and what belongs to it; taken inside control */
@@ -52,6 +52,21 @@ static void seal(void)
 	dump->real_offset = dump->changed - ktime_get_boottime_ns();
 	dump->sum = 0;
 	dump->sum = sum_of(dump, PAGE_SIZE);
+	hyptrace_keep_clean(dump, PAGE_SIZE);
+}
+
+/* Prefer memory that outlives a reset: then what it names there makes sense. */
+static void *page_alloc(void)
+{
+	struct page *page = hyptrace_keep_alloc();
+
+	return page ? page_address(page) : (void *)get_zeroed_page(GFP_LIST);
+}
+
+static void page_free(void *page)
+{
+	if (page)
+		hyptrace_keep_free(virt_to_page(page));
 }
 
 static void list_free(struct hyptrace_dump_list *list)
@@ -60,14 +75,14 @@ static void list_free(struct hyptrace_dump_list *list)
 
 	for (; list; list = next) {
 		next = list->next ? phys_to_virt(list->next) : NULL;
-		free_page((unsigned long)list);
+		page_free(list);
 	}
 }
 
 /* Begin a list, or its next page behind @last. Return NULL without memory. */
 static struct hyptrace_dump_list *list_grow(struct hyptrace_dump_list *last, u32 cpu)
 {
-	struct hyptrace_dump_list *list = (void *)get_zeroed_page(GFP_LIST);
+	struct hyptrace_dump_list *list = page_alloc();
 
 	if (list)
 		list->cpu = cpu;
@@ -88,8 +103,10 @@ static struct hyptrace_dump_list *list_put(struct hyptrace_dump_list *last, u64 
 
 static void list_seal(struct hyptrace_dump_list *list)
 {
-	for (; list; list = list->next ? phys_to_virt(list->next) : NULL)
+	for (; list; list = list->next ? phys_to_virt(list->next) : NULL) {
 		list->sum = sum_of(list, PAGE_SIZE);
+		hyptrace_keep_clean(list, PAGE_SIZE);
+	}
 }
 
 /* Where the list of the rings has the address of a CPU's ring */
@@ -125,6 +142,8 @@ static void name_ring(struct hyptrace_reader *reader, struct hyptrace_dump_list 
 
 	/* (NR) A machine that runs may be read, too: the list is complete before it is named. */
 	smp_store_release(at, ring ? virt_to_phys(ring) : 0);
+	/* The list that has this place is not sealed. */
+	hyptrace_keep_clean(PTR_ALIGN_DOWN(at, PAGE_SIZE), PAGE_SIZE);
 	list_free(reader->dump);
 	reader->dump = ring;
 }
@@ -201,7 +220,7 @@ static void text_free(u64 address)
 
 	for (list = first; list; list = list->next ? phys_to_virt(list->next) : NULL)
 		for (i = 0; i < list->nr; i++)
-			free_page((unsigned long)phys_to_virt(list->at[i]));
+			page_free(phys_to_virt(list->at[i]));
 	list_free(first);
 }
 
@@ -247,10 +266,10 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	for (; size && !text->failed; size -= part, data += part) {
 		used = text->bytes % PAGE_SIZE;
 		if (!used) {
-			page = (void *)get_zeroed_page(GFP_LIST);
+			page = page_alloc();
 			text->last = page ? list_put(text->last, virt_to_phys(page)) : NULL;
 			if (!text->last) {
-				free_page((unsigned long)page);
+				page_free(page);
 				text->failed = true;
 				return;
 			}
@@ -258,6 +277,7 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 		}
 		part = min(size, PAGE_SIZE - used);
 		memcpy(text->page + used, data, part);
+		hyptrace_keep_clean(text->page + used, part);
 		text->sum = crc32_le(text->bytes ? text->sum : ~0, data, part);
 		text->bytes += part;
 	}
@@ -300,7 +320,9 @@ int __init hyptrace_dump_init(void)
 
 	if (dump)
 		return 0;
-	dump = (void *)get_zeroed_page(GFP_KERNEL);
+	hyptrace_keep_init();
+	/* the first page of the memory that outlives a reset, if there is some */
+	dump = page_alloc();
 	if (!dump)
 		return -ENOMEM;
 	memcpy(dump->magic, HYPTRACE_DUMP_MAGIC, sizeof(dump->magic));
@@ -309,6 +331,7 @@ int __init hyptrace_dump_init(void)
 	dump->overrun = offsetof(struct hyptrace_meta, overrun);
 	dump->dropped = offsetof(struct hyptrace_meta, dropped);
 	dump->filtered = offsetof(struct hyptrace_meta, filtered);
+	dump->begin = offsetof(struct hyptrace_meta, begin);
 	strscpy(dump->release, names->release, sizeof(dump->release));
 	strscpy(dump->version, names->version, sizeof(dump->version));
 	strscpy(dump->machine, names->machine, sizeof(dump->machine));
@@ -331,6 +354,7 @@ void hyptrace_dump_exit(void)
 {
 	/* the next user of the memory may leave it as it is */
 	memset(dump->magic, 0, sizeof(dump->magic));
-	free_page((unsigned long)dump);
+	page_free(dump);
 	dump = NULL;
+	hyptrace_keep_exit();
 }

@@ -39,6 +39,9 @@ struct hyptrace_dump_text {
 	bool				failed;
 };
 
+/* device/previous.c calls this */
+const void *hyptrace_keep_previous(size_t *size);
+
 /* netlink/describe.c calls these, with the control mutex held */
 void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, size_t size);
 void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrace_dump_text *text);

@@ -16,11 +16,23 @@
 #define HYPTRACE_DEFAULT_SIZE		SZ_1M
 #define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
 
+/* keep.c */
+u64 hyptrace_keep_ring_bytes(void);
+bool hyptrace_keep_has_room(unsigned long nr, const char *name);
+struct page *hyptrace_keep_alloc(void);
+void hyptrace_keep_free(struct page *page);
+void hyptrace_keep_clean(const void *at, size_t size);
+void hyptrace_keep_init(void);
+void hyptrace_keep_exit(void);
+
 static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc *desc)
 {
-	const u64 max = (u64)(desc->max_pages - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT;
+	u64 size = desc->is_kept ? hyptrace_keep_ring_bytes() : U64_MAX;
 
-	return desc->max_pages ? min_t(u64, max, HYPTRACE_DEFAULT_SIZE) : HYPTRACE_DEFAULT_SIZE;
+	if (desc->max_pages)
+		size = min_t(u64, size,
+			     (u64)(desc->max_pages - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT);
+	return min_t(u64, size, HYPTRACE_DEFAULT_SIZE);
 }
 
 /* The smallest ring, without the reader page. */

@@ -172,10 +172,12 @@ struct hyptrace_ring_pages {
 /**
  * struct hyptrace_buffer - the rings of a remote while it is loaded
  * @discard:	when a ring is full, drop new events instead of overwriting the oldest
+ * @kept:	the rings are in memory that outlives a reset: the writer seals their sub-buffers
  * @ring:	by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not possible
  */
 struct hyptrace_buffer {
 	bool				discard;
+	bool				kept;
 	struct hyptrace_ring_pages	*ring;
 };
 
@@ -317,6 +319,7 @@ struct hyptrace_remote_ops {
  * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
  * @only_overwrites: a full ring cannot drop new events
+ * @is_kept:	its rings may be in memory that outlives a reset: see keep.c
  *
  * The struct and everything that it points to must remain valid until the remote is
  * unregistered.
@@ -340,6 +343,7 @@ struct hyptrace_remote_desc {
 	const char				*busy;
 	bool					protected;
 	bool					only_overwrites;
+	bool					is_kept;
 };
 
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc);

@@ -17,14 +17,21 @@
 
 #include "device.h"
 
+/**
+ * hyptrace_may_open - check whether this process may see events
+ *
+ * Return: 0 or a negative errno.
+ */
+int hyptrace_may_open(void)
+{
+	return perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
+}
+
 static int hyptrace_open(struct inode *inode, struct file *filp)
 {
 	struct hyptrace_file *file;
-	int err;
+	int err = hyptrace_may_open();
 
-	if (!perfmon_capable())
-		return -EPERM;
-	err = security_locked_down(LOCKDOWN_TRACEFS);
 	if (err)
 		return err;
 
@@ -260,7 +267,7 @@ static const struct hyptrace_listener listener = {
 };
 
 /**
- * hyptrace_chardev_register - create /dev/hyptrace
+ * hyptrace_chardev_register - create /dev/hyptrace and /dev/hyptrace-previous
  *
  * Return: 0 or a negative errno.
  */
@@ -271,7 +278,16 @@ int __init hyptrace_chardev_register(void)
 	hyptrace_listener_add(&listener);
 	err = misc_register(&hyptrace_device);
 	if (err)
-		hyptrace_listener_remove(&listener);
+		goto err_listener;
+	err = hyptrace_previous_register();
+	if (err)
+		goto err_device;
+	return 0;
+
+err_device:
+	misc_deregister(&hyptrace_device);
+err_listener:
+	hyptrace_listener_remove(&listener);
 	return err;
 }
 
@@ -280,6 +296,7 @@ int __init hyptrace_chardev_register(void)
  */
 void hyptrace_chardev_unregister(void)
 {
+	hyptrace_previous_unregister();
 	misc_deregister(&hyptrace_device);
 	hyptrace_listener_remove(&listener);
 }

@@ -76,8 +76,13 @@ static inline int hyptrace_file_check_consumer(const struct hyptrace_file *file)
 }
 
 /* chardev.c */
+int hyptrace_may_open(void);
 int hyptrace_chardev_register(void);
 void hyptrace_chardev_unregister(void);
+
+/* previous.c */
+int hyptrace_previous_register(void);
+void hyptrace_previous_unregister(void);
 
 /* map.c */
 int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma);

@@ -9,6 +9,7 @@
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -86,6 +87,19 @@ MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see 
 core_param(hyptrace, trace, charp, 0444);
 #endif
 
+/* An EL2 that does not protect itself does not see that the host resets the machine. */
+static int on_reboot(struct notifier_block *block, unsigned long action, void *data)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		hyptrace_writer_call(&writer, HYPTRACE_OP_SYNC, cpu, 0, 0);
+
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_block = { .notifier_call = on_reboot };
+
 static hyptrace_event_fn events[ARRAY_SIZE(hyp_events)];
 
 static struct hyptrace_remote_desc desc = {
@@ -100,6 +114,7 @@ static struct hyptrace_remote_desc desc = {
 	.nr_hypercalls	= ARRAY_SIZE(hypercalls),
 	.counting	= &hyptrace_writer_counting,
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
+	.is_kept	= true,
 };
 
 static struct hyptrace_event printk_event;
@@ -210,6 +225,8 @@ static int __init hyptrace_pkvm_init(void)
 		ret = PTR_ERR(remote);
 		goto err_free_format;
 	}
+	if (!desc.protected)
+		register_reboot_notifier(&reboot_block);
 
 	return 0;
 
@@ -227,6 +244,8 @@ device_initcall_sync(hyptrace_pkvm_init);
 
 static void __exit hyptrace_pkvm_exit(void)
 {
+	if (!desc.protected)
+		unregister_reboot_notifier(&reboot_block);
 	hyptrace_remote_unregister(remote);
 	kfree(printk_print_fmt);
 	hyptrace_writer_exit(&writer);

@@ -208,7 +208,8 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 	for_each_possible_cpu(cpu) {
 		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_BEGIN, cpu | spare,
 					   buf->ring[cpu].nr_pages,
-					   buf->discard ? HYPTRACE_RING_DISCARD : 0);
+					   (buf->discard ? HYPTRACE_RING_DISCARD : 0) |
+					   (buf->kept ? HYPTRACE_RING_KEPT : 0));
 		/* A ring that the writer already has for this CPU is not of this load. */
 		if (ret)
 			goto err_take_back;

@@ -3,7 +3,7 @@
  * A model of hyp/resize.c and its mutants: a CPU that traces gets another ring. ring.pml includes this file with
  * -DEXCHANGES. Building and freeing the spare ring needs no model: only the driver uses it then.
  *
- * models: hyp/resize.c:swap_memory 3fdff4dfef74ecddc0aa3cef3b86dcf5472e12951b93e35b4bd1773289dbdda0
+ * models: hyp/resize.c:swap_memory c9f60c39316c7ef70e73336f54c3cce8cbd0fd36d8102af7ad3630161a0b8675
  * models: hyp/resize.c:exchange 6b1fbff004ef970c34c7afa4278291e18f0ed506aa759cc0cb0ce936148b4ce9
  * models: hyp/resize.c:hyptrace_ring_exchange 0201fb544b715b9c983cc06bf88111a7e1409fae46ca02c009fd445dd81953c3
  * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691

@@ -13,17 +13,17 @@
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_local 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish d3e81e8b61bf874fe49f2cec37b3367f8767b2563f497cc77ba6ee4548e0cc46
+ * models: hyp/ring.c:hyptrace_ring_publish fbbb57e081aa197a90c8e9609bb8364ad0f3918c9ddd50cb62c7b191b8292a3f
  * models: hyp/ring.c:hyptrace_ring_count_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
  * models: hyp/ring.c:hyptrace_ring_tail_has_data 768b059df5d08650ed0427b00aaac4df9d5a69dc5ff5d673f89b83368b99a9fc
  * models: hyp/ring.c:tail_id 51b944f9d4d699a53613cb4d72993ca61ca33a0f2353859fff71ad223f6c43b4
- * models: hyp/ring.c:hyptrace_ring_enter 4851c5707fbfbec9ae3f9f66124bd968cb8dcec3ecad3cc505754ccca03c7abe
+ * models: hyp/ring.c:hyptrace_ring_enter 842ba0402a3b53fa867f2f062dfb110bf781827d2de388a200ca5a1fba192c98
  * models: hyp/ring.c:overwrite_head 31c3742d219be1997561356681536aad31df4cf6b634759d18058733dcf1037b
- * models: hyp/ring.c:hyptrace_ring_leave 355a244eef63a0765151d690179450b7b57fbeec2a388de5ebfb2f77cadcb97d
+ * models: hyp/ring.c:hyptrace_ring_leave 3500242198f25005a8853e931c65329a60191c081168798a4b7606e2fc8fb29d
  * models: hyp/ring.c:advance_tail d56a79c29b21a92110a97b6910d64e26a467d69250ad9d6d8f69f9e0312b7f10
  * models: hyp/ring.c:enter_next_subbuf 4601f6c9d18868be8c1f3274474800d6c4180cb1b73718ba10b1d772dccc20c9
  * models: hyp/ring.c:must_drop 1e5156616edce82224bb561bb47f10467733f66d94bacaffe7652f5b49a2584c
- * models: hyp/ring.c:drop_event 2fcc3731ff7c05c71babab5af4f23ea47f0016f3f05570bbf9fc96a9422f2a7f
+ * models: hyp/ring.c:drop_event 1c58f00ca546523e1adf8299e5cab32bcf65abc05f9534008bff7df98ccb31ec
  * models: hyp/ring.c:advance c04bc08abbb5691bcb2672a7ffeec85483e1cfbc7ed4a62db47cb2acffe1e87a
  * models: hyp/ring.c:hyptrace_ring_make_room 3403182580b37f00239d6f2a330fc4d157dcce958acb2297a58dd1b5d8493f9b
  * models: hyp/ring.c:update_time_stamp 22d57d33349c25d5449a581535ff0a04c33d97acb589a464816a65e08c2f7af1
@@ -39,7 +39,7 @@
  * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8
  * models: hyp/ring.c:reset_ring cf187895824c0beef39a680cc738f310451cb6e2384b110d2355008169482db3
  * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
- * models: hyp/ring.c:hyptrace_ring_sync 29dc5a9b679cad25fc50af53d8cc66f70a61c9fdd1570db6ce51485e71f1ca78
+ * models: hyp/seal.c:hyptrace_ring_sync a604212bc35d54055f6d7d15cfe22f44666bcb547898d552d776b63c6ecbc91d
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760
  */
 

@@ -72,6 +72,7 @@ if [[ -z $flavour ]]; then
 	job 60 panic "$vm/panic.sh"
 	job 45 dump "$vm/dump.sh"
 	job 30 kdump "$vm/kdump.sh"
+	job 60 previous "$vm/previous.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Have QEMU dump the machine's memory: qmp.py SOCKET FILE [FORMAT]."""
+"""Have QEMU dump the machine's memory: qmp.py SOCKET FILE [FORMAT].
+
+Or save a part of it, and reset the machine at that moment: qmp.py SOCKET FILE ADDRESS SIZE."""
 
 import json
 import socket
@@ -24,6 +26,12 @@ def main():
     with connection.makefile("rw", encoding="utf-8") as stream:
         stream.readline()
         ask(stream, "qmp_capabilities")
+        if len(sys.argv) > 4:
+            ask(stream, "stop")
+            ask(stream, "pmemsave", val=int(sys.argv[3], 0), size=int(sys.argv[4], 0), filename=sys.argv[2])
+            ask(stream, "system_reset")
+            ask(stream, "cont")
+            return
         options = {"format": sys.argv[3]} if len(sys.argv) > 3 else {}
         ask(stream, "dump-guest-memory", paging=False, protocol=f"file:{sys.argv[2]}", **options)
 

@@ -18,6 +18,7 @@ usage()
 	  --mode MODE          protected (default), nvhe, vhe (the kernel's default on a CPU with VHE), none (no KVM)
 	  --require-protected  fail unless the hypervisor has started in protected mode
 	  --clock-frequency HZ frequency of the counter in the device tree
+	  --reserve ADDRESS:SIZE memory (hexadecimal) that the device tree reserves for hyptrace
 	  --icount             each instruction takes a nanosecond of guest time; needs --cpus 1
 	  --share DIR          folder that the guest can read and write at /mnt/share; it can always read the repository
                        at /mnt/repo and what guest.sh built at /usr/local
@@ -46,10 +47,10 @@ guest_failed()
 
 reboot=-no-reboot
 series='' cpus=2 mem=1024 cpu=${HYPTRACE_CPU:-neoverse-n1} mode=protected share='' console='' append='' timeout=600
-require='' icount='' interactive='' frequency='' root='' qmp=''
+require='' icount='' interactive='' frequency='' reserve='' root='' qmp=''
 while (($#)); do
 	case $1 in
-	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --root | --clock-frequency | \
+	--kernel | --cpus | --mem | --cpu | --mode | --share | --console | --append | --timeout | --root | --clock-frequency | --reserve | \
 		--qmp)
 		(($# > 1)) || die "$1 needs a value"
 		;;&
@@ -63,6 +64,7 @@ while (($#)); do
 	--console) console=$2 && shift 2 ;;
 	--append) append=$2 && shift 2 ;;
 	--clock-frequency) frequency=$2 && shift 2 ;;
+	--reserve) reserve=$2 && shift 2 ;;
 	--timeout) timeout=$2 && shift 2 ;;
 	--qmp) qmp=$2 && shift 2 ;;
 	--require-protected) require=1 && shift ;;
@@ -139,12 +141,19 @@ fi
 line+=(-cpu "$cpu")
 [[ -z $qmp ]] || line+=(-qmp "unix:${qmp//,/,,},server=on,wait=off")
 [[ -z $icount ]] || line+=(-icount "shift=0,sleep=off" -rtc "base=2000-01-01,clock=vm")
-if [[ -n $frequency ]]; then
+if [[ -n $frequency$reserve ]]; then
 	need fdtput
 	described=("${line[@]}")
 	described[1]+=,dumpdtb=$work/dtb
 	qemu-system-aarch64 "${described[@]}" 2>"$work/qemu" || guest_failed "QEMU cannot dump its device tree"
-	fdtput -t i "$work/dtb" /timer clock-frequency "$frequency"
+	[[ -z $frequency ]] || fdtput -t i "$work/dtb" /timer clock-frequency "$frequency"
+	if [[ -n $reserve ]]; then
+		fdtput -p -t x "$work/dtb" /reserved-memory '#address-cells' 2
+		fdtput -t x "$work/dtb" /reserved-memory '#size-cells' 2
+		fdtput "$work/dtb" /reserved-memory ranges
+		fdtput -p -t x "$work/dtb" "/reserved-memory/hyptrace@${reserve%:*}" reg 0 "0x${reserve%:*}" 0 "0x${reserve#*:}"
+		fdtput -t s "$work/dtb" "/reserved-memory/hyptrace@${reserve%:*}" compatible hyptrace
+	fi
 	line+=(-dtb "$work/dtb")
 fi
 

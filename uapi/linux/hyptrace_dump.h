@@ -82,6 +82,8 @@ struct hyptrace_dump_remote {
  * @dropped:	... events dropped ...
  * @filtered:	... and events that filters have refused
  * @nr_remotes:	number of @remotes; one without a name was unregistered
+ * @begin:	as @overrun: sub-buffers with an earlier time stamp were cleared
+ * @reserved:	0
  * @release:	of the kernel, as in struct utsname, with NULs up to a multiple of 8
  * @version:	the same
  * @machine:	the same
@@ -98,6 +100,8 @@ struct hyptrace_dump {
 	__u16	dropped;
 	__u16	filtered;
 	__u16	nr_remotes;
+	__u16	begin;
+	__u16	reserved[3];
 	char	release[72];
 	char	version[72];
 	char	machine[72];

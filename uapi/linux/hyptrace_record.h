@@ -132,4 +132,37 @@ struct hyptrace_gap {
 #define HYPTRACE_GAP_DELTA	1
 #define HYPTRACE_GAP_LENGTH	(sizeof(struct hyptrace_gap) - sizeof(__u32))
 
+/**
+ * struct hyptrace_seal - the end of a sub-buffer whose memory outlives a reset of the machine
+ * @sum:	hyptrace_seal_sum()
+ * @bytes:	of data; records that were added later are not part of it
+ * @reserved:	0
+ */
+struct hyptrace_seal {
+	__u64 sum;
+	__u32 bytes;
+	__u32 reserved;
+};
+
+/**
+ * hyptrace_seal_sum() - compute the sum of a seal
+ * @subbuf:	the sub-buffer
+ * @bytes:	of data, a multiple of 4
+ *
+ * FNV-1a, but of 8 bytes at a time: a reset may lose whole lines of a cache.
+ *
+ * Return: the sum of the time stamp and of the first @bytes bytes of data.
+ */
+static inline __u64 hyptrace_seal_sum(const struct hyptrace_subbuf *subbuf, __u32 bytes)
+{
+	const __u64 *at = (const __u64 *)subbuf->data, *end = at + bytes / sizeof(*at);
+	__u64 sum = 0xcbf29ce484222325 ^ bytes;
+
+	for (sum = (sum ^ subbuf->time_stamp) * 0x100000001b3; at < end; at++)
+		sum = (sum ^ *at) * 0x100000001b3;
+	if (bytes % sizeof(*at))
+		sum = (sum ^ *(const __u32 *)at) * 0x100000001b3;
+	return sum;
+}
+
 #endif /* _UAPI_LINUX_HYPTRACE_RECORD_H */

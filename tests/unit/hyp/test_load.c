@@ -158,7 +158,7 @@ static void bad_begin(void **state)
 	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, HYPTRACE_RING_MAX_PAGES(PAGE_SIZE) + 1, 0);
 	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, (1ULL << 32) + 4, 0);
 	refused(-E2BIG, HYPTRACE_OP_RING_BEGIN, CPU, ~0ULL, 0);
-	for (bit = 1; bit < 64; bit++)
+	for (bit = 2; bit < 64; bit++)
 		refused(-EINVAL, HYPTRACE_OP_RING_BEGIN, CPU, 4, 1ULL << bit);
 	assert_int_equal(hcall(HYPTRACE_OP_RING_BEGIN, HYPTRACE_RING_MAX_PAGES(PAGE_SIZE), 0), 0);
 	refused(-EBUSY, HYPTRACE_OP_RING_BEGIN, CPU, 4, 0);

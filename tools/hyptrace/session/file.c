@@ -37,7 +37,7 @@ int session_open_file(struct session *s)
 	int code;
 
 	s->name = s->path;
-	if (hyptrace_is_dump(s->path)) {
+	if (hyptrace_is_dump(s->path) || !strcmp(s->path, PREVIOUS_PATH)) {
 		code = session_open_dump(s, &err);
 	} else {
 		s->file = hyptrace_file_open(s->path, &err);

@@ -17,6 +17,7 @@ enum {
 	OPT_FROM,
 	OPT_LAST,
 	OPT_NO_START,
+	OPT_PREVIOUS,
 	OPT_TO,
 };
 
@@ -34,6 +35,8 @@ static const struct session_option session_options[] = {
 	{ SESSION_FILTER, { .name = "filter", .key = 'F', .arg = "FILTER", .doc =
 	  "Choose events that meet the condition, such as \"ret == -EPERM || duration > 50us\"" } },
 	{ SESSION_INPUT, { "input", 'i', "FILE", 0, "Read this file", 0 } },
+	{ SESSION_INPUT, { "previous-boot", OPT_PREVIOUS, NULL, 0,
+			   "Read what the boot before has left (see hyptrace-blackbox(7))", 0 } },
 	{ SESSION_TIMES, { "from", OPT_FROM, "TIME", 0, FROM_HELP, 0 } },
 	{ SESSION_TIMES, { "to", OPT_TO, "TIME", 0,
 	  "Choose no event after this time, likewise", 0 } },
@@ -123,6 +126,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'i':
 		s->path = arg;
 		return *arg ? 0 : cmd_usage("the name of the file is empty");
+	case OPT_PREVIOUS:
+		s->path = PREVIOUS_PATH;
+		return 0;
 	case 'n':
 		if (!parse_number(arg, UINT64_MAX, &s->count) || !s->count)
 			return cmd_usage("bad count \"%s\": use a number from 1", arg);
@@ -148,6 +154,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return parse_argument(s, arg, state);
 	case ARGP_KEY_END:
+		/* what reads files reads it as a file */
+		if (s->ctx->remote && !strcmp(s->ctx->remote, PREVIOUS_REMOTE) &&
+		    (s->takes & SESSION_INPUT) && !s->path) {
+			s->path = PREVIOUS_PATH;
+			s->ctx->remote = NULL;
+		}
 		return check(s);
 	}
 	return ARGP_ERR_UNKNOWN;

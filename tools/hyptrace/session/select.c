@@ -83,12 +83,19 @@ int cmd_connect(struct context *ctx)
 {
 	const char *names = getenv(NAMES_VARIABLE);
 	struct hyptrace_error err;
+	const char *dump = NULL;
 
 	cmd_make_printer(ctx);
 	if (ctx->h)
 		return EXIT_DONE;
-	if (begins_with(ctx->remote, DUMP_PREFIX)) {
-		ctx->h = open_dump(ctx->remote + strlen(DUMP_PREFIX), &err);
+	if (begins_with(ctx->remote, DUMP_PREFIX))
+		dump = ctx->remote + strlen(DUMP_PREFIX);
+	else if (ctx->remote && !strcmp(ctx->remote, PREVIOUS_REMOTE))
+		dump = PREVIOUS_PATH;
+	if (dump && !strcmp(dump, PREVIOUS_PATH) && access(dump, F_OK))
+		return cmd_fail("this boot has found nothing of the one before (see hyptrace-blackbox(7))");
+	if (dump) {
+		ctx->h = open_dump(dump, &err);
 		ctx->is_dump = true;
 		ctx->remote = NULL;
 	} else if (!begins_with(ctx->remote, TRACEFS_PREFIX)) {

@@ -15,6 +15,9 @@
 void cmd_make_printer(struct context *ctx);
 /* A dump of memory in place of a remote: "dump:FILE", or "dump:REMOTE:FILE" */
 #define DUMP_PREFIX	"dump:"
+/* What the boot before has left, as a remote and as a file */
+#define PREVIOUS_REMOTE	"previous"
+#define PREVIOUS_PATH	"/dev/hyptrace-previous"
 
 int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,

@@ -33,6 +33,7 @@ struct ring {
 	uint64_t		overrun;
 	uint64_t		dropped;
 	uint64_t		filtered;
+	uint64_t		begin;
 	uint64_t		reported;
 };
 
@@ -53,7 +54,8 @@ struct dump {
  * hyptrace_is_dump - find out whether a file is a dump of a machine's memory
  * @path:	the file
  *
- * Return: true if it begins like a vmcore, or like a compressed dump.
+ * Return: true if it begins like a vmcore, like a compressed dump, or like memory that has outlived
+ * a reset.
  */
 bool hyptrace_is_dump(const char *path)
 {
@@ -67,8 +69,9 @@ bool hyptrace_is_dump(const char *path)
 		return false;
 	if (pread(fd, head, sizeof(head), 0) == sizeof(head)) {
 		/* the type is a number of 16 bits in the byte order of the machine */
-		is_dump = !memcmp(head, ELF_MAGIC, 4) &&
-			  head[ELF_TYPE_AT] + head[ELF_TYPE_AT + 1] == ELF_TYPE_CORE;
+		is_dump = (!memcmp(head, ELF_MAGIC, 4) &&
+			   head[ELF_TYPE_AT] + head[ELF_TYPE_AT + 1] == ELF_TYPE_CORE) ||
+			  !memcmp(head, HYPTRACE_DUMP_MAGIC, sizeof(HYPTRACE_DUMP_MAGIC));
 		for (i = 0; i < COUNT(magics); i++)
 			is_dump |= !strncmp(head, magics[i], strlen(magics[i]));
 	}
@@ -155,8 +158,10 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 	ring->overrun = read_count(d, ring, d->page->overrun, &complete);
 	ring->dropped = read_count(d, ring, d->page->dropped, &complete);
 	ring->filtered = read_count(d, ring, d->page->filtered, &complete);
-	complete &= hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_REPORTED],
-				     &ring->reported, sizeof(ring->reported));
+	ring->begin = read_count(d, ring, d->page->begin, &complete);
+	if (!hyptrace_memory_is_image(d->mem))
+		complete &= hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_REPORTED],
+						 &ring->reported, sizeof(ring->reported));
 	if (!complete)
 		note(d, "counters of CPU %u are not in the dump: more events may be lost", cpu);
 }
@@ -165,6 +170,7 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 {
 	struct dump_list list;
 	unsigned int cpu;
+	bool found = !hyptrace_memory_is_image(d->mem);
 	int ret = hyptrace_list_read(d->mem, d->remote->rings, d->page->page_size, false, &list);
 
 	if (ret)
@@ -173,10 +179,15 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
 	for (cpu = 0; cpu < d->nr_rings; cpu++)
-		if (list.at[cpu])
+		if (list.at[cpu]) {
 			read_ring(d, cpu, list.at[cpu]);
+			found = true;
+		}
 	free(list.at);
-	return d->rings ? 0 : hyptrace_error_memory(err);
+	if (!d->rings)
+		return hyptrace_error_memory(err);
+	return found ? 0 : hyptrace_error_set(err, ENODATA, "the rings of \"%.*s\" were unloaded before the reset",
+					      HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
 static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
@@ -313,6 +324,44 @@ static void *map_memory(size_t size)
 	return map == MAP_FAILED ? NULL : map;
 }
 
+/* Read what was read and cleared of a ring. Memory that outlives a reset has all that was not. */
+static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta *meta)
+{
+	const struct ring *ring = &d->rings[cpu];
+	const size_t page_size = d->page->page_size;
+
+	if (hyptrace_memory_is_image(d->mem)) {
+		meta->begin = ring->begin;
+	} else if (!hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_MAP_META], meta,
+					 page_size)) {
+		memset(meta, 0, page_size);
+		note(d, "what was read of CPU %u is not known: its events may be read before", cpu);
+	}
+	meta->buffer.meta_struct_len = sizeof(*meta);
+	/* a clear was in progress */
+	if (meta->begin == UINT64_MAX)
+		meta->begin = 0;
+}
+
+/* Cut a sub-buffer to what is sealed of it. Return false if it has data, and no valid seal. */
+static bool unseal(struct hyptrace_subbuf *subbuf, size_t page_size)
+{
+	const size_t max = page_size - sizeof(*subbuf) - sizeof(struct hyptrace_seal);
+	const struct hyptrace_seal *seal = (const void *)(subbuf->data + max);
+
+	if (!subbuf->time_stamp)
+		return true;
+	if (seal->bytes > max || seal->bytes % sizeof(uint32_t) ||
+	    seal->sum != hyptrace_seal_sum(subbuf, seal->bytes)) {
+		const bool had_data = subbuf->commit;
+
+		subbuf->commit = 0;
+		return !had_data;
+	}
+	subbuf->commit = seal->bytes;
+	return true;
+}
+
 /* Copy the pages of a ring, as they would be mapped. One that is missing is empty. */
 static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_error *err)
 {
@@ -321,7 +370,7 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	struct hyptrace_reader *reader = calloc(1, sizeof(*reader));
 	struct hyptrace_map_meta *meta;
 	const struct dump_list *list;
-	unsigned int i, missing = 0;
+	unsigned int i, missing = 0, broken = 0;
 	char *to;
 
 	if (cpu < 0 || (unsigned int)cpu >= d->nr_rings || !d->rings[cpu].list.at) {
@@ -343,19 +392,17 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 		hyptrace_reader_close(reader);
 		return hyptrace_error_null(hyptrace_error_memory(err));
 	}
-	if (!hyptrace_memory_read(d->mem, list->at[HYPTRACE_DUMP_MAP_META], meta, page_size)) {
-		memset(meta, 0, page_size);
-		note(d, "what was read of CPU %u is not known: its events may be read before", cpu);
-	}
-	meta->buffer.meta_struct_len = sizeof(*meta);
-	/* a clear was in progress */
-	if (meta->begin == UINT64_MAX)
-		meta->begin = 0;
+	read_meta(d, cpu, meta);
 	for (i = HYPTRACE_DUMP_SUBBUFS; i < list->nr; i++, to += page_size)
 		if (!hyptrace_memory_read(d->mem, list->at[i], to, page_size)) {
 			memset(to, 0, page_size);
 			missing++;
+		} else if (hyptrace_memory_is_image(d->mem)) {
+			broken += !unseal((void *)to, page_size);
 		}
+	if (broken)
+		note(d, "%u of %u sub-buffers of CPU %d were not finished, or their checksum is wrong: their events are missing",
+		     broken, list->nr - HYPTRACE_DUMP_SUBBUFS, cpu);
 	if (missing)
 		note(d, "%u of %u sub-buffers of CPU %d are not in the dump: their events are missing",
 		     missing, list->nr - HYPTRACE_DUMP_SUBBUFS, cpu);
@@ -413,7 +460,8 @@ static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_
 /**
  * hyptrace_open_dump - read a dump of a machine's memory in place of the driver
  * @path:	a vmcore of kdump, also one that makedumpfile has compressed, what QEMU's
- *		dump-guest-memory has written, /proc/kcore, or /proc/vmcore
+ *		dump-guest-memory has written, /proc/kcore, /proc/vmcore, or
+ *		/dev/hyptrace-previous
  * @remote:	name of the remote, or NULL for the first one that has rings
  * @note:	called with a sentence for each part that is missing; NULL for none
  * @arg:	its first argument

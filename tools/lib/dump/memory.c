@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a dump, by libkdumpfile: vmcore files of kdump, also compressed by makedumpfile,
- * and what QEMU's dump-guest-memory writes.
+ * The memory of a dump. libkdumpfile reads vmcore files of kdump, also compressed by makedumpfile,
+ * and what QEMU's dump-guest-memory writes. An image of memory that has outlived a reset
+ * (/dev/hyptrace-previous, or a copy of it) needs no library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +18,46 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <libkdumpfile/kdumpfile.h>
+#endif
+
+#define PAGE_SIZE_MAX	65536
+
+struct dump_memory {
+	int		fd;
+	bool		is_image;
+	uint64_t	base;		/* of an image: the address of its first byte */
+	struct _kdump_ctx *ctx;		/* else */
+	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
+	bool		is_damaged;	/* the page was found, with another sum */
+};
+
+/* Read the page at an address. Return it if it is the one, else NULL. */
+static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address,
+				       const struct hyptrace_dump *head)
+{
+	struct hyptrace_dump *whole = NULL;
+	uint32_t sum;
+
+	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
+	    head->address == address && head->page_size >= sizeof(*head) &&
+	    head->page_size <= PAGE_SIZE_MAX)
+		whole = malloc(head->page_size);
+	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
+		sum = whole->sum;
+		whole->sum = 0;
+		if (hyptrace_has_crc(whole, head->page_size, sum) &&
+		    whole->page_size == head->page_size)
+			return whole;
+		mem->is_damaged = true;
+	}
+	free(whole);
+	return NULL;
+}
+
+#ifdef KDUMPFILE
 
 /* Of the machines that hyptrace runs on */
 #define PAGE_SIZE_MIN	4096
-#define PAGE_SIZE_MAX	65536
 
 /* What makedumpfile writes to a pipe, and QEMU always, begins with this. */
 #define FLATTENED	"makedumpfile"
@@ -56,13 +93,6 @@ static const char *const functions[] = {
 
 static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its name");
 
-struct dump_memory {
-	int		fd;
-	kdump_ctx_t	*ctx;
-	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
-	bool		is_damaged;	/* the page was found, with another sum */
-};
-
 static bool load_library(struct hyptrace_error *err)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *found;
@@ -81,109 +111,44 @@ static bool load_library(struct hyptrace_error *err)
 	return false;
 }
 
-/**
- * hyptrace_memory_open - open a dump
- * @path:	the file
- * @err:	the reason if it fails
- *
- * Return: the dump, for hyptrace_memory_close(), or NULL.
- */
-struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
+/* Return 0 or a positive errno. */
+static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace_error *err)
 {
 	/* what is mapped would count as memory of this process: all that was searched */
 	const kdump_attr_t never = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
-	struct dump_memory *mem;
 	char head[sizeof(FLATTENED) - 1];
 	struct statfs fs;
 
 	if (!load_library(err))
-		return NULL;
-	mem = calloc(1, sizeof(*mem));
-	if (!mem)
-		return hyptrace_error_null(hyptrace_error_memory(err));
-	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (mem->fd < 0) {
-		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
-		goto fail;
-	}
+		return err->errnum;
 	mem->is_live = !fstatfs(mem->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 	mem->ctx = kdump.new();
-	if (!mem->ctx) {
-		hyptrace_error_memory(err);
-		goto fail;
-	}
-	if (kdump.set_attr(mem->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &never) != KDUMP_OK ||
-	    kdump.open_fdset(mem->ctx, 1, &mem->fd) != KDUMP_OK) {
-		/* libkdumpfile before 0.5.2 does not read them */
-		if (pread(mem->fd, head, sizeof(head), 0) == sizeof(head) &&
-		    !memcmp(head, FLATTENED, sizeof(head)))
-			hyptrace_error_set(err, EOPNOTSUPP, "the dump \"%s\" is flattened: first make a file of it: makedumpfile -R FILE <%s",
-					   path, path);
-		else
-			hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": %s", path,
-					   kdump.get_err(mem->ctx));
-		goto fail;
-	}
-	return mem;
-
-fail:
-	hyptrace_memory_close(mem);
-	return NULL;
+	if (!mem->ctx)
+		return hyptrace_error_memory(err);
+	if (kdump.set_attr(mem->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &never) == KDUMP_OK &&
+	    kdump.open_fdset(mem->ctx, 1, &mem->fd) == KDUMP_OK)
+		return 0;
+	/* libkdumpfile before 0.5.2 does not read them */
+	if (pread(mem->fd, head, sizeof(head), 0) == sizeof(head) &&
+	    !memcmp(head, FLATTENED, sizeof(head)))
+		return hyptrace_error_set(err, EOPNOTSUPP, "the dump \"%s\" is flattened: first make a file of it: makedumpfile -R FILE <%s",
+					  path, path);
+	return hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": %s", path,
+				  kdump.get_err(mem->ctx));
 }
 
-/**
- * hyptrace_memory_close - close a dump
- * @mem:	the dump, or NULL
- */
-void hyptrace_memory_close(struct dump_memory *mem)
+static void close_kdump(struct dump_memory *mem)
 {
-	if (!mem)
-		return;
 	if (mem->ctx)
 		kdump.free(mem->ctx);
-	if (mem->fd >= 0)
-		close(mem->fd);
-	free(mem);
 }
 
-/**
- * hyptrace_memory_read - read memory
- * @mem:	the dump
- * @address:	physical address
- * @to:		destination
- * @size:	number of bytes
- *
- * Return: true; false if the dump does not have all of it.
- */
-bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
+static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size_t size)
 {
 	size_t got = size;
 
 	return kdump.read(mem->ctx, KDUMP_MACHPHYSADDR, address, to, &got) == KDUMP_OK &&
 	       got == size;
-}
-
-/* Read the page at an address. Return it if it is the one, else NULL. */
-static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address,
-				       const struct hyptrace_dump *head)
-{
-	struct hyptrace_dump *whole = NULL;
-	uint32_t sum;
-
-	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
-	    head->address == address && head->page_size >= sizeof(*head) &&
-	    head->page_size <= PAGE_SIZE_MAX)
-		whole = malloc(head->page_size);
-	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
-		sum = whole->sum;
-		whole->sum = 0;
-		if (hyptrace_has_crc(whole, head->page_size, sum) &&
-		    whole->page_size == head->page_size)
-			return whole;
-		mem->is_damaged = true;
-	}
-	free(whole);
-	return NULL;
 }
 
 /* Where VMCOREINFO says that it is */
@@ -240,44 +205,128 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 	return page;
 }
 
-/**
- * hyptrace_memory_find - find the page by which the driver describes everything
- * @mem:	the dump
- * @page:	out: the page, to be freed
- *
- * Memory of a machine that runs is not searched: to read a page of the hypervisor may end it.
- *
- * Return: 0; -ENOENT if there is none, -EBADMSG if it is damaged.
- */
-int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 {
-	*page = find_by_name(mem);
-	if (!*page && !mem->is_live)
-		*page = find_anywhere(mem);
-	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
+	struct hyptrace_dump *page = find_by_name(mem);
+
+	/* to read a page of the hypervisor may end a machine that runs */
+	return page || mem->is_live ? page : find_anywhere(mem);
 }
 
 #else
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
+static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace_error *err)
 {
-	hyptrace_error_set(err, EOPNOTSUPP, "cannot read the dump \"%s\": this hyptrace was built without libkdumpfile",
-			   path);
-	return NULL;
+	return hyptrace_error_set(err, EOPNOTSUPP, "cannot read the dump \"%s\": this hyptrace was built without libkdumpfile",
+				  path);
 }
 
-void hyptrace_memory_close(struct dump_memory *mem) { }
+static void close_kdump(struct dump_memory *mem) { }
 
-bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
+static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size_t size)
 {
 	return false;
 }
 
-int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 {
-	return -ENOENT;
+	return NULL;
 }
 
 #endif
+
+/**
+ * hyptrace_memory_open - open a dump
+ * @path:	the file
+ * @err:	the reason if it fails
+ *
+ * Return: the dump, for hyptrace_memory_close(), or NULL.
+ */
+struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
+{
+	struct dump_memory *mem = calloc(1, sizeof(*mem));
+	struct hyptrace_dump head;
+
+	if (!mem)
+		return hyptrace_error_null(hyptrace_error_memory(err));
+	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem->fd < 0) {
+		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
+		goto fail;
+	}
+	if (pread(mem->fd, &head, sizeof(head), 0) == sizeof(head) &&
+	    !memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic))) {
+		mem->is_image = true;
+		mem->base = head.address;
+	} else if (open_kdump(mem, path, err)) {
+		goto fail;
+	}
+	return mem;
+
+fail:
+	hyptrace_memory_close(mem);
+	return NULL;
+}
+
+/**
+ * hyptrace_memory_close - close a dump
+ * @mem:	the dump, or NULL
+ */
+void hyptrace_memory_close(struct dump_memory *mem)
+{
+	if (!mem)
+		return;
+	close_kdump(mem);
+	if (mem->fd >= 0)
+		close(mem->fd);
+	free(mem);
+}
+
+/**
+ * hyptrace_memory_is_image - whether this is what a boot has left in memory that outlives a reset
+ * @mem:	the dump
+ *
+ * Return: true if the rings in it are sealed: see struct hyptrace_seal.
+ */
+bool hyptrace_memory_is_image(const struct dump_memory *mem)
+{
+	return mem->is_image;
+}
+
+/**
+ * hyptrace_memory_read - read memory
+ * @mem:	the dump
+ * @address:	physical address
+ * @to:		destination
+ * @size:	number of bytes
+ *
+ * Return: true; false if the dump does not have all of it.
+ */
+bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
+{
+	if (mem->is_image)
+		return pread(mem->fd, to, size, address - mem->base) == (ssize_t)size;
+	return read_kdump(mem, address, to, size);
+}
+
+/**
+ * hyptrace_memory_find - find the page by which the driver describes everything
+ * @mem:	the dump
+ * @page:	out: the page, to be freed
+ *
+ * Return: 0; -ENOENT if there is none, -EBADMSG if it is damaged.
+ */
+int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
+{
+	struct hyptrace_dump head;
+
+	if (!mem->is_image)
+		*page = find_in_kdump(mem);
+	else if (hyptrace_memory_read(mem, mem->base, &head, sizeof(head)))
+		*page = read_page(mem, mem->base, &head);
+	else
+		*page = NULL;
+	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
+}

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Reset the machine, and check what the next boot finds of the boot before: after a reboot, a panic of the host and of EL2,
+# and after power cuts at any moment (10, with FULL=1 200). The kernel is that of the flavour "builtin": its trace begins at
+# boot. The last line is "N passed, N failed".
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+
+tools=$work/tools
+hyptrace=$tools/hyptrace/hyptrace
+events=hyptrace=hyp_enter,hyp_exit,hyp_panic,psci_call
+rounds=${ROUNDS:-$([[ -n ${FULL:-} ]] && echo 200 || echo 10)}
+
+# boot CASE HOW WORDS [OPTION...]: boot, reset the machine as HOW says, and boot again
+boot()
+{
+	mkdir "$work/$1"
+	"$vm/run.sh" --timeout 100 --reboot --mem 512 --share "$work/$1" --console "$work/$1/console" --append "$3" "${@:4}" \
+		-- /mnt/repo/tests/vm/previous-inside.sh "$2"
+	[[ -s $work/$1/shown ]]
+}
+
+# has_events CASE: the report begins with what show has printed, all ways to read it print the same, and no event is lost
+has_events()
+{
+	local files=$work/$1
+	[[ -s $files/report ]] && cat "$files/report.said" && cmp "$files/show" "$files/report" && cmp "$files/record" "$files/report" &&
+		head -n "$(wc -l <"$files/shown")" "$files/report" | sort | cmp - <(sort "$files/shown") &&
+		grep -q ', 0 lost$' "$files/report.said" && grep -q ' hvc ' "$files/stat" && "$hyptrace" report --ns "$files/image" |
+		cmp - "$files/report"
+}
+
+# ends_with CASE WORDS: the last event of the boot before
+ends_with()
+{
+	tail -n 1 "$work/$1/report"
+	tail -n 1 "$work/$1/report" | grep -- "$2"
+}
+
+# says CASE FILE WORDS: the file has these words
+says()
+{
+	cat "$work/$1/$2"
+	grep -F -- "$3" "$work/$1/$2"
+}
+
+# refuses WORDS FILE: report says so, and prints no event
+refuses()
+{
+	! "$hyptrace" report "$2" >"$work/events" 2>"$work/error" && [[ ! -s $work/events ]] && cat "$work/error" &&
+		grep -F -- "$1" "$work/error"
+}
+
+# A byte is changed in each sub-buffer in turn: no event of it is printed, and all others are.
+skips_damage()
+{
+	local at
+	"$vm/image.py" "$work/protected-reboot/image" >"$work/places" || return
+	[[ $(wc -l <"$work/places") -gt 2 ]] || return
+	while read -r at; do
+		cp "$work/protected-reboot/image" "$work/damaged" && printf '\xff' | dd of="$work/damaged" bs=1 seek="$at" conv=notrunc status=none &&
+			"$hyptrace" report --ns "$work/damaged" >"$work/events" 2>"$work/error" || return
+		grep -F "or their checksum is wrong" "$work/error" && comm -13 "$work/protected-reboot/report" "$work/events" | grep . && return 1
+		[[ -s $work/events ]] && ! cmp -s "$work/events" "$work/protected-reboot/report" || return
+	done < <(head -n 20 "$work/places")
+}
+
+# An image that is damaged does not harm the reader: 2000 of them, a million with FULL=1.
+survives_damage()
+{
+	local runs=2000
+	[[ -z ${FULL:-} ]] || runs=1000000
+	make --no-print-directory -s -C "$repo/tests/fuzz" O="$work/fuzz" dump && "$work/fuzz/dump" -s 1 -n "$runs" "$work/protected-reboot/image"
+}
+
+# cut_power: reset the machine at random moments while it writes
+cut_power()
+{
+	local files=$work/cut round pid code=0 tries
+	mkdir "$files"
+	"$vm/run.sh" --timeout 3000 --reboot --mem 512 --share "$files" --console "$files/console" --qmp "$work/qmp" \
+		--append "hyptrace=selftest:size=64K reserve_mem=2M:4096:hyptrace" -- /mnt/repo/tests/vm/previous-inside.sh cut &
+	pid=$!
+	for ((round = 1; round <= rounds && !code; round++)); do
+		for ((tries = 0; tries < 600; tries++)); do
+			[[ ! -e $files/ready.$round ]] || break
+			sleep 0.1
+		done
+		sleep 0.$((RANDOM % 700 + 200))
+		read -r address size <"$files/place" || code=1
+		"$vm/qmp.py" "$work/qmp" "$files/saved.$round" "$address" $((size * 1024)) || code=1
+	done
+	# the last one is not read by the machine
+	kill "$pid"
+	wait "$pid"
+	return $code
+}
+
+# has_marks: each round has all marks of complete sub-buffers, and as many are lost as report says
+has_marks()
+{
+	local round files=$work/cut lost events=0
+	for ((round = 1; round < rounds; round++)); do
+		cmp "$files/saved.$round" "$files/image.$round" || return
+		"$hyptrace" report --ns "$files/image.$round" >"$work/report" 2>"$work/report.said" || return
+		lost=$("$vm/image.py" "$files/image.$round" "$work/report") || return
+		grep -q ", $lost lost\$" "$work/report.said" || {
+			echo "round $round: $lost are lost" && cat "$work/report.said"
+			return 1
+		}
+		events=$((events + $(wc -l <"$work/report")))
+	done
+	echo "# $((rounds - 1)) rounds, $events marks"
+	((events))
+}
+
+make --no-print-directory -s -C "$repo/tools" O="$tools" >&2
+export FLAVOUR=builtin
+set_kernel ''
+for mode in protected nvhe; do
+	check "$mode: a reboot" boot $mode-reboot reboot "$events reserve_mem=8M:4096:hyptrace" --mode $mode
+	check "$mode: no event is lost" has_events $mode-reboot
+done
+check "protected: the last event is the reset" ends_with protected-reboot 'psci_call: PSCI_SYSTEM_RESET'
+check "a boot that has found nothing says so" says protected-reboot none.said "this boot has found nothing of the one before"
+check "memory of the device tree" boot tree reboot "$events" --reserve 5f000000:800000
+check "no event is lost, either" has_events tree
+check "the host panics" boot panic panic "$events reserve_mem=8M:4096:hyptrace"
+check "no event is lost then" has_events panic
+check "EL2 panics" boot hyp hyp "$events reserve_mem=8M:4096:hyptrace"
+check "no event is lost, and EL2's panic is there" ends_with hyp 'hyp_panic: vcpu=0'
+check "rings that were unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
+check "that is said" says unload report.said "were unloaded before the reset"
+check "rings that do not fit" boot large reboot "$events:size=4M reserve_mem=8M:4096:hyptrace"
+check "the log says so" says large log "a reset will lose its rings: they take"
+check "memory that is too small" boot small reboot "$events reserve_mem=64K:4096:hyptrace"
+check "the log says so, too" says small log "is not used: it is too small"
+head -c 100000 "$work/protected-reboot/image" >"$work/cut.image"
+check "an image that is cut" refuses "is not in the dump" "$work/cut.image"
+check "a sub-buffer with another checksum is skipped, and that is said" skips_damage
+check "damaged images are read, or refused" survives_damage
+check "power cuts" cut_power
+check "all events of complete sub-buffers are there" has_marks
+checked
