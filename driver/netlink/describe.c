@@ -12,24 +12,8 @@
 /* As for an answer */
 #define MESSAGE_BYTES_MAX	SZ_64K
 
-static int fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
-{
-	return hyptrace_fill_remote(skb, remote);
-}
-
-static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
-{
-	return hyptrace_fill_event(skb, remote, remote->events[i]);
-}
-
-static int fill_call(struct sk_buff *skb, const struct hyptrace_remote *remote, unsigned int i)
-{
-	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[i]);
-}
-
 static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *remote, u8 cmd,
-		int (*fill)(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			    unsigned int i), unsigned int nr)
+		hyptrace_fill_fn fill, unsigned int nr)
 {
 	size_t size = SZ_4K;
 	struct sk_buff *skb;
@@ -41,7 +25,7 @@ static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *r
 		if (!skb)
 			break;
 		header = genlmsg_put(skb, 0, 0, &hyptrace_nl_family, 0, cmd);
-		if (header && !fill(skb, remote, i)) {
+		if (header && !fill(skb, remote, &i)) {
 			genlmsg_end(skb, header);
 			hyptrace_dump_text_add(text, skb->data, NLMSG_ALIGN(skb->len));
 			i++;
@@ -57,9 +41,10 @@ static void describe(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_dump_text text = {};
 
-	add(&text, remote, HYPTRACE_CMD_REMOTE_GET, fill_remote, 1);
-	add(&text, remote, HYPTRACE_CMD_EVENT_GET, fill_event, remote->nr_events);
-	add(&text, remote, HYPTRACE_CMD_HYPERCALL_GET, fill_call, remote->desc->nr_hypercalls);
+	add(&text, remote, HYPTRACE_CMD_REMOTE_GET, hyptrace_fill_remote, 1);
+	add(&text, remote, HYPTRACE_CMD_EVENT_GET, hyptrace_fill_event, remote->nr_events);
+	add(&text, remote, HYPTRACE_CMD_HYPERCALL_GET, hyptrace_fill_hypercall,
+	    remote->desc->nr_hypercalls);
 	hyptrace_dump_text_end(remote, &text);
 }
 

@@ -73,10 +73,12 @@ int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_optio
  * hyptrace_fill_remote - put a remote, its state and settings
  * @skb:	the message
  * @remote:	which one
+ * @item:	not used
  *
  * Return: see above.
  */
-int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote)
+int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			 const void *item)
 {
 	const struct hyptrace_remote_desc *desc = remote->desc;
 	u64 subbufs = remote->nr_pages ? remote->nr_pages - HYPTRACE_READER_SUBBUFS : 0;
@@ -108,13 +110,14 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
  * hyptrace_fill_cpu - put a CPU's ring, its state and counts
  * @skb:	the message
  * @remote:	of the ring
- * @cpu:	a possible CPU
+ * @item:	number of a possible CPU
  *
  * Return: see above.
  */
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		      unsigned int cpu)
+		      const void *item)
 {
+	const unsigned int cpu = *(const unsigned int *)item;
 	struct hyptrace_reader *reader = remote->readers[cpu];
 	struct hyptrace_counts counts;
 
@@ -223,13 +226,14 @@ static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remot
  * hyptrace_fill_event - put an event, its fields and print format
  * @skb:	the message
  * @remote:	of the event
- * @event:	which one
+ * @item:	index in its events
  *
  * Return: see above.
  */
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			const struct hyptrace_event *event)
+			const void *item)
 {
+	const struct hyptrace_event *event = remote->events[*(const unsigned int *)item];
 	pid_t holder = hyptrace_event_holder(remote, event);
 	unsigned int i;
 
@@ -270,13 +274,15 @@ static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *ar
  * hyptrace_fill_hypercall - put a hypercall and its arguments
  * @skb:	the message
  * @remote:	of the hypercall
- * @call:	which one
+ * @item:	index in its hypercalls
  *
  * Return: see above.
  */
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			    const struct hyptrace_hypercall *call)
+			    const void *item)
 {
+	const unsigned int index = *(const unsigned int *)item;
+	const struct hyptrace_hypercall *call = &remote->desc->hypercalls[index];
 	unsigned int i;
 
 	if (nla_put_string(skb, HYPTRACE_A_HYPERCALL_REMOTE, remote->name) ||

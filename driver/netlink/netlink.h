@@ -43,18 +43,26 @@ struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb,
 int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,
 			   u64 *events);
 
+/*
+ * Put an item of a remote, with the control mutex held: one that answers a request, or in
+ * message.c a CPU, an event or a hypercall, whose number is @item. Return 0 or -EMSGSIZE.
+ */
+typedef int (*hyptrace_fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
+				const void *item);
+
 /* message.c: called with the control mutex held */
 int hyptrace_fill_notified(struct sk_buff *skb, const struct hyptrace_remote *remote);
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			enum hyptrace_trigger trigger);
 int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options);
-int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote);
+int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			 const void *item);
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		      unsigned int cpu);
+		      const void *item);
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			const struct hyptrace_event *event);
+			const void *item);
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			    const struct hyptrace_hypercall *call);
+			    const void *item);
 int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			  const struct hyptrace_event *event);
 

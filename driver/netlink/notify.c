@@ -114,7 +114,7 @@ static void notify_remote(const struct hyptrace_remote *remote)
 	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_REMOTE_NTF, &header);
 
 	if (skb)
-		send_message(skb, header, hyptrace_fill_remote(skb, remote));
+		send_message(skb, header, hyptrace_fill_remote(skb, remote, NULL));
 }
 
 static void notify_remote_removed(const struct hyptrace_remote *remote)

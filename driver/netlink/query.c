@@ -23,43 +23,8 @@ static_assert((int)HYPTRACE_OWNERSHIP_GUEST == (int)HYPTRACE_PAGE_GUEST);
 /* Enough for an event whose fields have many symbols */
 #define REPLY_BYTES_MAX		SZ_64K
 
-/*
- * Put an item of a remote. @item is the number of a CPU, an event or a hypercall, or has the
- * answer. Return 0 or -EMSGSIZE.
- */
-typedef int (*fill_fn)(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		       const void *item);
-
-static int fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
-		       const void *item)
-{
-	return hyptrace_fill_remote(skb, remote);
-}
-
-static int fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
-{
-	const unsigned int *cpu = item;
-
-	return hyptrace_fill_cpu(skb, remote, *cpu);
-}
-
-static int fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote, const void *item)
-{
-	const unsigned int *index = item;
-
-	return hyptrace_fill_event(skb, remote, remote->events[*index]);
-}
-
-static int fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			  const void *item)
-{
-	const unsigned int *index = item;
-
-	return hyptrace_fill_hypercall(skb, remote, &remote->desc->hypercalls[*index]);
-}
-
 /* Return the header of the item's message, or NULL if there is no room. */
-static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn fill,
+static void *put_item(struct sk_buff *skb, const struct genl_info *info, hyptrace_fill_fn fill,
 		      const struct hyptrace_remote *remote, const void *item)
 {
 	void *header = genlmsg_iput(skb, info);
@@ -74,7 +39,7 @@ static void *put_item(struct sk_buff *skb, const struct genl_info *info, fill_fn
 	return header;
 }
 
-static int reply(struct genl_info *info, fill_fn fill, const void *item)
+static int reply(struct genl_info *info, hyptrace_fill_fn fill, const void *item)
 {
 	size_t size = GENLMSG_DEFAULT_SIZE;
 	struct sk_buff *skb;
@@ -95,7 +60,7 @@ static int reply(struct genl_info *info, fill_fn fill, const void *item)
 int hyptrace_nl_remote_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	hyptrace_triggers_look(info->user_ptr[0]);
-	return reply(info, fill_remote, NULL);
+	return reply(info, hyptrace_fill_remote, NULL);
 }
 
 int hyptrace_nl_cpu_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -109,7 +74,7 @@ int hyptrace_nl_cpu_get_doit(struct sk_buff *skb, struct genl_info *info)
 	cpu = nla_get_u32(attr);
 	if (!hyptrace_remote_reader(remote, cpu))
 		return hyptrace_nl_refuse_cpu(attr, info->extack);
-	return reply(info, fill_cpu, &cpu);
+	return reply(info, hyptrace_fill_cpu, &cpu);
 }
 
 int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -122,7 +87,7 @@ int hyptrace_nl_event_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	for (i = 0; i < remote->nr_events; i++) {
 		if (!strcmp(remote->events[i]->name, nla_data(attr)))
-			return reply(info, fill_event, &i);
+			return reply(info, hyptrace_fill_event, &i);
 	}
 	return hyptrace_nl_refuse_event(attr, info->extack);
 }
@@ -213,36 +178,28 @@ static struct dump_at *dump_at(struct netlink_callback *cb)
 	return (struct dump_at *)cb->ctx;
 }
 
-static unsigned int one(const struct hyptrace_remote *remote)
+static unsigned int count_items(const struct hyptrace_remote *remote, hyptrace_fill_fn fill)
 {
+	if (fill == hyptrace_fill_cpu)
+		return nr_cpu_ids;
+	if (fill == hyptrace_fill_event)
+		return remote->nr_events;
+	if (fill == hyptrace_fill_hypercall)
+		return remote->desc->nr_hypercalls;
 	return 1;
 }
 
-static unsigned int nr_cpus(const struct hyptrace_remote *remote)
-{
-	return nr_cpu_ids;
-}
-
-static unsigned int nr_events(const struct hyptrace_remote *remote)
-{
-	return remote->nr_events;
-}
-
-static unsigned int nr_hypercalls(const struct hyptrace_remote *remote)
-{
-	return remote->desc->nr_hypercalls;
-}
-
 static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct hyptrace_remote *remote, unsigned int nr, fill_fn fill)
+		      const struct hyptrace_remote *remote, hyptrace_fill_fn fill)
 {
+	const unsigned int nr = count_items(remote, fill);
 	struct dump_at *at = dump_at(cb);
 	void *header;
 
 	/* The number is valid for all items below: the remote's control mutex is held. */
 	cb->seq = hyptrace_notify_changes();
 	for (; at->index < nr; at->index++) {
-		if (fill == fill_cpu && !cpu_possible(at->index))
+		if (fill == hyptrace_fill_cpu && !cpu_possible(at->index))
 			continue;
 		header = put_item(skb, genl_info_dump(cb), fill, remote, &at->index);
 		if (!header)
@@ -252,8 +209,7 @@ static int dump_items(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb,
-		unsigned int (*nr)(const struct hyptrace_remote *remote), fill_fn fill)
+static int dump(struct sk_buff *skb, struct netlink_callback *cb, hyptrace_fill_fn fill)
 {
 	struct nlattr *name = hyptrace_nl_dump_remote(cb);
 	struct dump_at *at = dump_at(cb);
@@ -270,9 +226,9 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 		}
 		if (!name || !nla_strcmp(name, remote->name)) {
 			guard(mutex)(&remote->control);
-			if (fill == fill_remote)
+			if (fill == hyptrace_fill_remote)
 				hyptrace_triggers_look(remote);
-			err = dump_items(skb, cb, remote, nr(remote), fill);
+			err = dump_items(skb, cb, remote, fill);
 			if (err)
 				return hyptrace_dump_result(skb, err);
 		}
@@ -284,20 +240,20 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 
 int hyptrace_nl_remote_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, one, fill_remote);
+	return dump(skb, cb, hyptrace_fill_remote);
 }
 
 int hyptrace_nl_cpu_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, nr_cpus, fill_cpu);
+	return dump(skb, cb, hyptrace_fill_cpu);
 }
 
 int hyptrace_nl_event_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, nr_events, fill_event);
+	return dump(skb, cb, hyptrace_fill_event);
 }
 
 int hyptrace_nl_hypercall_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, nr_hypercalls, fill_hypercall);
+	return dump(skb, cb, hyptrace_fill_hypercall);
 }
