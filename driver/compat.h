@@ -38,7 +38,7 @@ static inline int reserve_mem_find_by_name(const char *name, phys_addr_t *start,
 }
 #endif
 
-/* Generic netlink of 6.6 has no filter, another flag, no bind(), and keeps no data by socket. */
+/* Generic netlink of 6.6 has no filter, another flag, and no bind(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
 #define HYPTRACE_MCAST_CAP_SYS_ADMIN	.cap_sys_admin = 1
 
@@ -54,7 +54,7 @@ genlmsg_multicast_netns_filtered(const struct genl_family *family, struct net *n
 }
 #else
 #define HYPTRACE_MCAST_CAP_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
-#define HYPTRACE_HAS_SOCK_PRIVS
+#define HYPTRACE_HAS_GENL_BIND
 #endif
 
 /**

@@ -54,7 +54,7 @@ int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack
 		NL_SET_ERR_MSG(extack, "kernel lockdown (confidentiality) forbids tracing");
 		return -EPERM;
 	}
-#ifndef HYPTRACE_HAS_SOCK_PRIVS
+#ifndef HYPTRACE_HAS_GENL_BIND
 	bind(HYPTRACE_NLGRP_NOTIFY);
 #endif
 	return 0;
@@ -191,7 +191,7 @@ static const struct genl_multicast_group groups[] = {
 	},
 };
 
-#ifndef HYPTRACE_HAS_SOCK_PRIVS
+#ifndef HYPTRACE_HAS_GENL_BIND
 static struct genl_split_ops all_ops[2 * (HYPTRACE_CMD_MAX + 1)];
 
 static int refuse_do(struct sk_buff *skb, struct genl_info *info)
@@ -232,7 +232,7 @@ int __init hyptrace_netlink_register(void)
 
 	hyptrace_nl_family.mcgrps = groups;
 	hyptrace_nl_family.n_mcgrps = ARRAY_SIZE(groups);
-#ifdef HYPTRACE_HAS_SOCK_PRIVS
+#ifdef HYPTRACE_HAS_GENL_BIND
 	hyptrace_nl_family.bind = bind;
 #endif
 	err = hyptrace_nl_init_sockets();

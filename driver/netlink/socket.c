@@ -2,115 +2,34 @@
 /*
  * What the family keeps for each netlink socket that has sent a request, until it is closed.
  * Called by netlink.c, control.c and count.c.
+ *
+ * Generic netlink keeps data by socket since 6.9, but modules cannot call genl_sk_priv_get(). So
+ * the sockets are in a list, for all kernels.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
 
 #include "../compat.h"
 #include "netlink.h"
 
-static struct hyptrace_socket *make_socket(void)
-{
-	struct hyptrace_socket *socket = kzalloc(sizeof(*socket), GFP_KERNEL_ACCOUNT);
-
-	if (socket)
-		INIT_LIST_HEAD(&socket->holds);
-	return socket;
-}
-
-#ifdef HYPTRACE_HAS_SOCK_PRIVS
-
-static struct hyptrace_socket *get_socket(struct sk_buff *skb)
-{
-	struct xarray *sockets = hyptrace_nl_family.sock_privs;
-	unsigned long index = (unsigned long)NETLINK_CB(skb).sk;
-	struct hyptrace_socket *socket = xa_load(sockets, index), *other;
-
-	if (socket)
-		return socket;
-	socket = make_socket();
-	if (!socket)
-		return NULL;
-	other = xa_cmpxchg(sockets, index, NULL, socket, GFP_KERNEL_ACCOUNT);
-	if (!other)
-		return socket;
-	/* Another thread has just sent a request, too. */
-	kfree(socket);
-	return xa_is_err(other) ? NULL : other;
-}
-
-/* The last descriptor of a socket was closed, or the family is being unregistered. */
-static void close_socket(void *socket)
-{
-	hyptrace_socket_close(socket);
-}
-
-/**
- * hyptrace_nl_init_sockets - prepare the family, before it is registered
- *
- * Generic netlink keeps the data by socket, and frees it after close_socket().
- *
- * Return: 0 or a negative errno.
- */
-int __init hyptrace_nl_init_sockets(void)
-{
-	hyptrace_nl_family.sock_priv_size = sizeof(struct hyptrace_socket);
-	hyptrace_nl_family.sock_priv_destroy = close_socket;
-	return 0;
-}
-
-/**
- * hyptrace_nl_exit_sockets - undo hyptrace_nl_init_sockets(), after the family was unregistered
- */
-void hyptrace_nl_exit_sockets(void)
-{
-}
-
-#else
-
 struct known_socket {
 	struct list_head	of_all;
 	struct sock		*sk;	/* with a reference */
 	u32			portid;
-	struct hyptrace_socket	*socket;
+	struct hyptrace_socket	socket;
 };
 
 static LIST_HEAD(known_sockets);
+
+/* Protects the list. Taken inside remote->control; sockets_lock is taken inside it. */
 static DEFINE_MUTEX(known_lock);
-
-static struct hyptrace_socket *get_socket(struct sk_buff *skb)
-{
-	struct sock *sk = NETLINK_CB(skb).sk;
-	struct known_socket *known;
-
-	guard(mutex)(&known_lock);
-	list_for_each_entry(known, &known_sockets, of_all) {
-		if (known->sk == sk)
-			return known->socket;
-	}
-	known = kzalloc(sizeof(*known), GFP_KERNEL_ACCOUNT);
-	if (!known)
-		return NULL;
-	known->socket = make_socket();
-	if (!known->socket) {
-		kfree(known);
-		return NULL;
-	}
-	sock_hold(sk);
-	known->sk = sk;
-	known->portid = NETLINK_CB(skb).portid;
-	list_add(&known->of_all, &known_sockets);
-	return known->socket;
-}
 
 static void forget_socket(struct known_socket *known)
 {
 	list_del(&known->of_all);
-	hyptrace_socket_close(known->socket);
-	kfree(known->socket);
+	hyptrace_socket_close(&known->socket);
 	sock_put(known->sk);
 	kfree(known);
 }
@@ -139,11 +58,19 @@ static int notice_close(struct notifier_block *block, unsigned long event, void 
 
 static struct notifier_block close_notifier = { .notifier_call = notice_close };
 
+/**
+ * hyptrace_nl_init_sockets - begin to notice that sockets are closed
+ *
+ * Return: 0 or a negative errno.
+ */
 int __init hyptrace_nl_init_sockets(void)
 {
 	return netlink_register_notifier(&close_notifier);
 }
 
+/**
+ * hyptrace_nl_exit_sockets - undo hyptrace_nl_init_sockets(), after the family was unregistered
+ */
 void hyptrace_nl_exit_sockets(void)
 {
 	struct known_socket *known, *next;
@@ -154,22 +81,32 @@ void hyptrace_nl_exit_sockets(void)
 		forget_socket(known);
 }
 
-#endif
-
 /**
  * hyptrace_nl_get_socket - get the private data of the socket that has sent a request
  * @skb:	the request
  * @extack:	of the request
  *
- * As genl_sk_priv_get(), which modules cannot call.
- *
  * Return: the data, which exists as long as the socket; NULL if there is no memory.
  */
 struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	struct hyptrace_socket *socket = get_socket(skb);
+	struct sock *sk = NETLINK_CB(skb).sk;
+	struct known_socket *known;
 
-	if (!socket)
+	guard(mutex)(&known_lock);
+	list_for_each_entry(known, &known_sockets, of_all) {
+		if (known->sk == sk)
+			return &known->socket;
+	}
+	known = kzalloc(sizeof(*known), GFP_KERNEL_ACCOUNT);
+	if (!known) {
 		NL_SET_ERR_MSG(extack, "not enough free memory to hold the events");
-	return socket;
+		return NULL;
+	}
+	INIT_LIST_HEAD(&known->socket.holds);
+	sock_hold(sk);
+	known->sk = sk;
+	known->portid = NETLINK_CB(skb).portid;
+	list_add(&known->of_all, &known_sockets);
+	return &known->socket;
 }
