@@ -16,7 +16,7 @@
 #define MARK_BATCH_EVENTS		4096
 
 /**
- * hyptrace_nl_read_names - find the events that a request names
+ * hyptrace_nl_read_names - find the events that a request names and enables, disables or counts
  * @info:	the request
  * @remote:	of the events
  * @events:	out: bit per event id
@@ -31,6 +31,9 @@ int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote 
 	struct nlattr *attr;
 	int rem;
 
+	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
+	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
+		return -EINVAL;
 	*events = 0;
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES)
@@ -84,9 +87,6 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct hyptrace_socket *socket;
 	int err;
 
-	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
-	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
-		return -EINVAL;
 	err = hyptrace_nl_read_names(info, remote, &request.events);
 	if (err)
 		return err;
@@ -149,33 +149,19 @@ int hyptrace_nl_load_doit(struct sk_buff *skb, struct genl_info *info)
 				 A_REMOTE : HYPTRACE_A_CONTROL_SIZE);
 }
 
-int hyptrace_nl_unload_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	int err = hyptrace_remote_unload(info->user_ptr[0], info->extack);
-
-	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
+/* A request that has no attributes but the remote */
+#define DEFINE_DOIT(action)								\
+int hyptrace_nl_##action##_doit(struct sk_buff *skb, struct genl_info *info)		\
+{											\
+	int err = hyptrace_remote_##action(info->user_ptr[0], info->extack);		\
+											\
+	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);				\
 }
 
-int hyptrace_nl_start_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	int err = hyptrace_remote_start(info->user_ptr[0], info->extack);
-
-	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
-}
-
-int hyptrace_nl_stop_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	int err = hyptrace_remote_stop(info->user_ptr[0], info->extack);
-
-	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
-}
-
-int hyptrace_nl_reset_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	int err = hyptrace_remote_reset(info->user_ptr[0], info->extack);
-
-	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
-}
+DEFINE_DOIT(unload)
+DEFINE_DOIT(start)
+DEFINE_DOIT(stop)
+DEFINE_DOIT(reset)
 
 int hyptrace_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -16,9 +16,6 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	bool on;
 	int err;
 
-	if (hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_NAMES, "names") ||
-	    hyptrace_nl_is_missing(info, HYPTRACE_A_EVENT_ENABLED, "enabled"))
-		return -EINVAL;
 	err = hyptrace_nl_read_names(info, remote, &events);
 	if (err)
 		return err;
