@@ -6,14 +6,10 @@
  * Each function checks everything before it changes anything.
  */
 #include <linux/cpumask.h>
-#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <net/genetlink.h>
 
 #include "netlink.h"
-
-/* Most events that a mark request writes with one call of write_selftest() */
-#define MARK_BATCH_EVENTS		4096
 
 /**
  * hyptrace_nl_read_names - find the events that a request names and enables, disables or counts
@@ -273,39 +269,28 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc *desc,
 		       unsigned int cpu, u64 value, u32 count)
 {
-	u32 batch;
-	int err;
+	int err = desc->ops->write_selftest(cpu, value, count, desc->priv);
 
-	for (; count; count -= batch, value += batch) {
-		batch = min_t(u32, count, MARK_BATCH_EVENTS);
-		err = desc->ops->write_selftest(cpu, value, batch, desc->priv);
-		if (err == -ENODATA) {
-			NL_SET_ERR_MSG_FMT(info->extack,
-					   "CPU %u does not record \"selftest\": a trigger may have stopped recording",
-					   cpu);
-			return -ENODATA;
-		}
-		/* The CPU is coming online, and EL2 does not answer there yet. */
-		if (err == -ENODEV) {
-			NL_SET_ERR_MSG_FMT(info->extack,
-					   "CPU %u does not record \"selftest\" at this moment",
-					   cpu);
-			return -ENODATA;
-		}
-		if (err == -EINTR || (count > batch && signal_pending(current))) {
-			NL_SET_ERR_MSG(info->extack,
-				       "a signal came before all events were written");
-			return -EINTR;
-		}
-		if (err) {
-			NL_SET_ERR_MSG_FMT(info->extack,
-					   "the remote failed to write on CPU %u (error %d)",
-					   cpu, -err);
-			return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
-		}
-		cond_resched();
+	if (err == -ENODATA) {
+		NL_SET_ERR_MSG_FMT(info->extack,
+				   "CPU %u does not record \"selftest\": a trigger may have stopped recording",
+				   cpu);
+		return -ENODATA;
 	}
-	return 0;
+	/* The CPU is coming online, and EL2 does not answer there yet. */
+	if (err == -ENODEV) {
+		NL_SET_ERR_MSG_FMT(info->extack,
+				   "CPU %u does not record \"selftest\" at this moment", cpu);
+		return -ENODATA;
+	}
+	if (err == -EINTR) {
+		NL_SET_ERR_MSG(info->extack, "a signal came before all events were written");
+		return -EINTR;
+	}
+	if (err)
+		NL_SET_ERR_MSG_FMT(info->extack, "the remote failed to write on CPU %u (error %d)",
+				   cpu, -err);
+	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_CONTROL_CPU);
 }
 
 int hyptrace_nl_mark_doit(struct sk_buff *skb, struct genl_info *info)

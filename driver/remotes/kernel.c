@@ -4,12 +4,10 @@
  * CONFIG_NVHE_EL2_TRACING. tracefs calls it remotes/hypervisor. KVM exports no function to modules,
  * but a protected EL2 shares pages and enables events by hypercalls.
  */
-#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/smp.h>
 
 #include <asm/arch_timer.h>
 #include <asm/virt.h>
@@ -18,9 +16,6 @@
 #include "kernel.h"
 #include "kernel_events.h"
 #include "writer.h"
-
-/* Most selftest events that one call on a CPU writes, with interrupts off */
-#define SELFTEST_BATCH_EVENTS	64
 
 /* tracefs has the same switches: events are enabled at EL2 only while this remote has rings. */
 static DEFINE_MUTEX(events_lock);
@@ -63,7 +58,7 @@ static u64 line_ns(u64 cycles)
  * HYPTRACE_OP_CLOCK of hyp/abi.h. EL2 stores a step backwards as a huge step forwards. So each line
  * begins where the one before is when EL2 gets it, and bends towards the boot clock.
  */
-static s64 set_clock(u64 op, u64 mult, u64 cycles, u64 boot_ns)
+static void set_clock(u64 mult, u64 cycles, u64 boot_ns)
 {
 	u64 passed = cycles - line.cycles;
 	s64 error = boot_ns - line_ns(cycles);
@@ -79,7 +74,7 @@ static s64 set_clock(u64 op, u64 mult, u64 cycles, u64 boot_ns)
 		mult += div64_s64(max(error, -CLOCK_JUMP_NS) * BIT_ULL(HYPTRACE_CLOCK_SHIFT),
 				  arch_timer_get_cntfrq());
 	} else if (!line.is_bent && passed < CLOCK_LINE_S * (u64)arch_timer_get_cntfrq()) {
-		return 0;
+		return;
 	}
 	surplus = max(fls64(mult) - CLOCK_MULT_BITS, 0);
 	new.mult = mult >> surplus;
@@ -92,13 +87,22 @@ static s64 set_clock(u64 op, u64 mult, u64 cycles, u64 boot_ns)
 	}
 	line = new;
 	kernel_call(__tracing_update_clock, line.mult, line.shift, line.ns, line.cycles);
+}
+
+/* The ops of hyp/abi.h that this tracer has. It does not say whether it has recorded an event. */
+static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	if (op == HYPTRACE_OP_CLOCK)
+		set_clock(arg1, arg2, arg3);
+	else if (op == HYPTRACE_OP_WRITE)
+		kernel_call(__tracing_write_event, arg1);
 
 	return 0;
 }
 
-static struct hyptrace_writer clock = {
+static struct hyptrace_writer writer = {
 	.name		= "kernel",
-	.call		= set_clock,
+	.call		= call,
 	.counter	= counter,
 };
 
@@ -146,14 +150,14 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 	if (ret)
 		return kernel_rings_unload(buf, priv) ? -ENOTRECOVERABLE : ret;
 	line.mult = 0;
-	hyptrace_clock_start(&clock);
+	hyptrace_clock_start(&writer);
 
 	return 0;
 }
 
 static int unload(struct hyptrace_buffer *buf, void *priv)
 {
-	hyptrace_clock_stop(&clock);
+	hyptrace_clock_stop(&writer);
 	scoped_guard(mutex, &events_lock) {
 		switch_events(enabled_events, false);
 		is_loaded = false;
@@ -172,36 +176,12 @@ static int enable_tracing(bool enable, void *priv)
 	return ret;
 }
 
-struct selftest {
-	u64	id;
-	u32	count;
-};
-
-static void do_selftest(void *arg)
-{
-	const struct selftest *selftest = arg;
-	u32 i;
-
-	for (i = 0; i < selftest->count; i++)
-		kernel_call(__tracing_write_event, selftest->id + i);
-}
-
-/* EL2 does not say whether it has recorded an event. */
 static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {
-	struct selftest selftest = { .id = id };
-	int ret = 0;
-
 	if (!(READ_ONCE(enabled_events) & BIT_ULL(KERNEL_EVENT_selftest)) || !READ_ONCE(is_loaded))
 		return -ENODATA;
-	cpus_read_lock();
-	for (; count && !ret; count -= selftest.count, selftest.id += selftest.count) {
-		selftest.count = min(count, SELFTEST_BATCH_EVENTS);
-		ret = smp_call_function_single(cpu, do_selftest, &selftest, true);
-	}
-	cpus_read_unlock();
 
-	return ret;
+	return hyptrace_writer_ops.write_selftest(cpu, id, count, &writer);
 }
 
 static const struct hyptrace_remote_ops ops = {
@@ -263,8 +243,8 @@ static int __init hyptrace_kernel_init(void)
 	if (ret)
 		return ret;
 
-	clock.frequency = arch_timer_get_cntfrq();
-	hyptrace_clock_init(&clock);
+	writer.frequency = arch_timer_get_cntfrq();
+	hyptrace_clock_init(&writer);
 	desc.max_pages = kernel_rings_max_pages();
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
