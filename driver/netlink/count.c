@@ -70,48 +70,6 @@ static int check_count_get(struct netlink_callback *cb, const struct hyptrace_re
 	return 0;
 }
 
-/* Call a function with the remote of a dump, and its control mutex held. */
-static int with_remote(struct netlink_callback *cb, struct sk_buff *skb,
-		       int (*fn)(struct sk_buff *skb, struct netlink_callback *cb,
-				 const struct hyptrace_remote *remote))
-{
-	struct hyptrace_remote *remote = hyptrace_remote_get(nla_data(hyptrace_nl_dump_remote(cb)));
-	int err;
-
-	if (!remote)
-		return -ENODEV;
-	mutex_lock(&remote->control);
-	err = check_count_get(cb, remote) ?: fn(skb, cb, remote);
-	mutex_unlock(&remote->control);
-	hyptrace_remote_put(remote);
-	return err;
-}
-
-static int begin_dump(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct hyptrace_remote *remote)
-{
-	struct nlattr *cpu = requested_cpu(cb);
-	struct dump_at *at = (struct dump_at *)cb->ctx;
-
-	at->cpu = cpu ? nla_get_u32(cpu) : 0;
-	return 0;
-}
-
-/* Hook of the dump of counters. */
-int hyptrace_nl_count_start(struct netlink_callback *cb)
-{
-	int err = hyptrace_nl_dump_start(cb);
-
-	if (err)
-		return err;
-	if (!hyptrace_nl_dump_remote(cb)) {
-		NL_SET_ERR_MSG(cb->extack, "the attribute \"remote\" is missing");
-		NL_SET_ERR_ATTR_MISS(cb->extack, NULL, A_REMOTE);
-		return -EINVAL;
-	}
-	return with_remote(cb, NULL, begin_dump);
-}
-
 static int fill_times(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      const struct hyptrace_event_counter *counter)
 {
@@ -201,7 +159,7 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb,
 	cb->seq = hyptrace_notify_changes();
 	for (; at->cpu < nr_cpu_ids; at->cpu++, at->number = 0) {
 		if (requested_cpu(cb) && nla_get_u32(requested_cpu(cb)) != at->cpu)
-			break;
+			continue;
 		for (; cpu_possible(at->cpu) && at->number < nr; at->number++) {
 			err = dump_counter(skb, cb, remote, at);
 			if (err)
@@ -211,7 +169,39 @@ static int dump_counters(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
+/* Dump counters, or only check the request if @skb is NULL. */
+static int dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct hyptrace_remote *remote = hyptrace_remote_get(nla_data(hyptrace_nl_dump_remote(cb)));
+	int err;
+
+	if (!remote)
+		return -ENODEV;
+	mutex_lock(&remote->control);
+	err = check_count_get(cb, remote);
+	if (!err && skb)
+		err = dump_counters(skb, cb, remote);
+	mutex_unlock(&remote->control);
+	hyptrace_remote_put(remote);
+	return err;
+}
+
+/* Hook of the dump of counters. */
+int hyptrace_nl_count_start(struct netlink_callback *cb)
+{
+	int err = hyptrace_nl_dump_start(cb);
+
+	if (err)
+		return err;
+	if (!hyptrace_nl_dump_remote(cb)) {
+		NL_SET_ERR_MSG(cb->extack, "the attribute \"remote\" is missing");
+		NL_SET_ERR_ATTR_MISS(cb->extack, NULL, A_REMOTE);
+		return -EINVAL;
+	}
+	return dump(NULL, cb);
+}
+
 int hyptrace_nl_count_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return hyptrace_dump_result(skb, with_remote(cb, skb, dump_counters));
+	return hyptrace_dump_result(skb, dump(skb, cb));
 }
