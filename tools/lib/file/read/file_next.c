@@ -12,8 +12,6 @@
 
 #include "file.h"
 
-#define noinline	__attribute__((noinline))
-
 /* Is the player @a earlier than @b? */
 static inline bool is_earlier(struct file_player a, struct file_player b)
 {
@@ -165,9 +163,17 @@ static int deliver(struct hyptrace_file *f, const struct hyptrace_stream_event *
 	return is_delivered(f, &src->event);
 }
 
-static noinline int next_slowly(struct hyptrace_file *f,
-				const struct hyptrace_stream_event **event,
-				struct hyptrace_error *err)
+/**
+ * hyptrace_file_next - get the next event
+ * @f:		the file
+ * @event:	out: the event, or a loss; valid until the next call
+ * @err:	the reason if it fails; may be NULL
+ *
+ * Return: 1; -ENODATA at the end; -EBADMSG if something is damaged, after which the caller may
+ * continue; another negative errno if the file cannot be read.
+ */
+int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
+		       struct hyptrace_error *err)
 {
 	uint64_t key;
 	int ret = 0;
@@ -191,65 +197,6 @@ static noinline int next_slowly(struct hyptrace_file *f,
 			ret = deliver(f, event);
 	}
 	return ret;
-}
-
-/* The earliest event is not simply delivered. */
-static noinline int deliver_slowly(struct hyptrace_file *f,
-				   const struct hyptrace_stream_event **event,
-				   struct hyptrace_error *err)
-{
-	int ret = deliver(f, event);
-
-	return ret ? ret : next_slowly(f, event, err);
-}
-
-/* hyptrace_decoder_next() has returned @ret for the last source, or an event that is too late. */
-static noinline int next_after(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
-			       int ret, struct hyptrace_error *err)
-{
-	struct file_source *src = f->last_source;
-
-	if (ret < 0)
-		return hyptrace_file_source_fail(src, ret, err);
-	if (!ret)
-		return next_slowly(f, event, err);
-	src->over = true;
-	play(f, FILE_KEY_NONE);
-	return deliver_slowly(f, event, err);
-}
-
-/**
- * hyptrace_file_next - get the next event
- * @f:		the file
- * @event:	out: the event, or a loss; valid until the next call
- * @err:	the reason if it fails; may be NULL
- *
- * Return: 1; -ENODATA at the end; -EBADMSG if something is damaged, after which the caller may
- * continue; another negative errno if the file cannot be read.
- */
-int hyptrace_file_next(struct hyptrace_file *f, const struct hyptrace_stream_event **event,
-		       struct hyptrace_error *err)
-{
-	struct file_source *src = f->last_source;
-	struct hyptrace_record *rec;
-	int ret;
-
-	if (__builtin_expect(!src, 0))
-		return next_slowly(f, event, err);
-
-	/* Nearly all events come this way: the next record of a sub-buffer, and no filter. */
-	rec = &src->event.record;
-	ret = hyptrace_decoder_next(&src->dec, rec, err);
-	if (__builtin_expect(ret <= 0 || rec->ts > f->options.to, 0))
-		return next_after(f, event, ret, err);
-	play(f, key_of(rec->ts));
-	src = &f->sources[f->players[0].source];
-	if (__builtin_expect(f->options.filter || f->skip || src->event.record.lost, 0))
-		return deliver_slowly(f, event, err);
-	f->last_source = src;
-	f->counts.delivered++;
-	*event = &src->event;
-	return 1;
 }
 
 /* Find the time before which all events are those of the source that has delivered the last one. */

@@ -367,7 +367,7 @@ struct hyptrace_file_options *hyptrace_file_options(struct hyptrace_file *file)
 static int find_edge(struct hyptrace_file *file, uint64_t last, uint64_t *ts,
 		     struct hyptrace_error *err)
 {
-	const struct hyptrace_stream_event *event;
+	const struct hyptrace_stream_event *event = NULL;
 	int ret;
 
 	*hyptrace_file_options(file) = (struct hyptrace_file_options){
