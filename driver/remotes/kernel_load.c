@@ -80,6 +80,7 @@ static void ring_free(struct kernel_ring *ring)
 	ring->el2 = NULL;
 }
 
+/* After an error the caller frees the ring. */
 static int ring_init(struct kernel_ring *ring, const struct hyptrace_ring_pages *pages)
 {
 	u32 i;
@@ -92,10 +93,8 @@ static int ring_init(struct kernel_ring *ring, const struct hyptrace_ring_pages 
 	ring->is_dead = false;
 	ring->el2 = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	ring->order = kvmalloc_array(ring->nr_slots, sizeof(*ring->order), GFP_KERNEL_ACCOUNT);
-	if (!ring->el2 || !ring->order) {
-		ring_free(ring);
+	if (!ring->el2 || !ring->order)
 		return -ENOMEM;
-	}
 	for (i = 0; i < ring->nr_slots; i++)
 		ring->order[i] = i;
 
@@ -138,7 +137,7 @@ static int share(const struct kernel_ring *ring)
 }
 
 /* Stop sharing the rings of all CPUs before @end. */
-static int unshare_upto(const struct hyptrace_buffer *buf, unsigned int end)
+static int unshare_upto(unsigned int end)
 {
 	int ret, first = 0;
 	unsigned int cpu;
@@ -161,14 +160,11 @@ static int share_all(const struct hyptrace_buffer *buf)
 	int ret;
 
 	for_each_possible_cpu(cpu) {
-		ret = ring_init(&kernel_rings[cpu], &buf->ring[cpu]);
-		if (ret)
-			return unshare_upto(buf, cpu) ? -ENOTRECOVERABLE : ret;
-		ret = share(&kernel_rings[cpu]);
+		ret = ring_init(&kernel_rings[cpu], &buf->ring[cpu]) ?: share(&kernel_rings[cpu]);
 		if (ret) {
 			if (ret != -ENOTRECOVERABLE)
 				ring_free(&kernel_rings[cpu]);
-			return unshare_upto(buf, cpu) ? -ENOTRECOVERABLE : ret;
+			return unshare_upto(cpu) ? -ENOTRECOVERABLE : ret;
 		}
 	}
 
@@ -219,7 +215,7 @@ int kernel_rings_load(struct hyptrace_buffer *buf, void *priv)
 	/* EL2 refuses a good descriptor only if it has rings already. */
 	if (ret == -EINVAL)
 		ret = -EBUSY;
-	if (unshare_upto(buf, nr_cpu_ids))
+	if (unshare_upto(nr_cpu_ids))
 		ret = -ENOTRECOVERABLE;
 
 free_given:
@@ -234,7 +230,7 @@ int kernel_rings_unload(struct hyptrace_buffer *buf, void *priv)
 	int ret;
 
 	kernel_call(__tracing_unload);
-	ret = unshare_upto(buf, nr_cpu_ids);
+	ret = unshare_upto(nr_cpu_ids);
 	/* If EL2 has kept the rings, it has kept their descriptions, too. */
 	if (!ret)
 		free_pages_exact(given.backing, given.backing_size);
