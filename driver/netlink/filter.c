@@ -86,23 +86,3 @@ int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_re
 	}
 	return 0;
 }
-
-/**
- * hyptrace_fill_filter - put the filter of an event
- * @skb:	the message
- * @filter:	the filter, or NULL: then this puts nothing
- *
- * Return: 0, or -EMSGSIZE if the message has no room.
- */
-int hyptrace_fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter)
-{
-	struct nlattr *nest;
-
-	if (!filter)
-		return 0;
-	nest = nla_nest_start(skb, HYPTRACE_A_EVENT_FILTER);
-	if (!nest || nla_put_string(skb, HYPTRACE_A_FILTER_TEXT, filter->text))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}

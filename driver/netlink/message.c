@@ -14,19 +14,6 @@
 #include "netlink.h"
 
 /**
- * hyptrace_fill_notified - put how many events have fired a trigger that notifies
- * @skb:	the message
- * @remote:	of the trigger
- *
- * Return: see above.
- */
-int hyptrace_fill_notified(struct sk_buff *skb, const struct hyptrace_remote *remote)
-{
-	return nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_NOTIFIED, remote->notified,
-				 HYPTRACE_A_REMOTE_PAD);
-}
-
-/**
  * hyptrace_fill_fired - put the event that has started or stopped the recording
  * @skb:	the message, with attributes of a remote
  * @remote:	the remote
@@ -50,22 +37,6 @@ int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remot
 	    nla_put_u64_64bit(skb, HYPTRACE_A_FIRED_TIME, firing->time, HYPTRACE_A_FIRED_PAD))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
-	return 0;
-}
-
-/**
- * hyptrace_fill_options - put the options of an event
- * @skb:	the message, with attributes of an event
- * @options:	the options; this puts only those that it has
- *
- * Return: see above.
- */
-int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options)
-{
-	if (hyptrace_fill_filter(skb, options->filter) ||
-	    (options->trigger && nla_put_u32(skb, HYPTRACE_A_EVENT_TRIGGER, options->trigger)) ||
-	    (options->after && nla_put_u32(skb, HYPTRACE_A_EVENT_AFTER, options->after)))
-		return -EMSGSIZE;
 	return 0;
 }
 
@@ -195,21 +166,44 @@ static int fill_field(struct sk_buff *skb, const struct hyptrace_event *event,
 	return 0;
 }
 
+static int fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter)
+{
+	struct nlattr *nest;
+
+	if (!filter)
+		return 0;
+	nest = nla_nest_start(skb, HYPTRACE_A_EVENT_FILTER);
+	if (!nest || nla_put_string(skb, HYPTRACE_A_FILTER_TEXT, filter->text))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /**
- * hyptrace_fill_counted - put whether an event is counted, if it can be
+ * hyptrace_fill_event_state - put which event it is, and what can change of it
  * @skb:	the message
  * @remote:	of the event
  * @event:	which one
  *
  * Return: see above.
  */
-int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			  const struct hyptrace_event *event)
+int hyptrace_fill_event_state(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			      const struct hyptrace_event *event)
 {
+	const struct hyptrace_event_options *options = &remote->options[event->id];
+	const u64 bit = BIT_ULL(event->id);
+
+	if (nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
+	    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
+	    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
+	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED, !!(remote->enabled & bit)) ||
+	    fill_filter(skb, options->filter) ||
+	    (options->trigger && nla_put_u32(skb, HYPTRACE_A_EVENT_TRIGGER, options->trigger)) ||
+	    (options->after && nla_put_u32(skb, HYPTRACE_A_EVENT_AFTER, options->after)))
+		return -EMSGSIZE;
 	if (!hyptrace_event_can_be_counted(remote, event))
 		return 0;
-	return nla_put_u8(skb, HYPTRACE_A_EVENT_COUNTED,
-			  !!(remote->counted & BIT_ULL(event->id)));
+	return nla_put_u8(skb, HYPTRACE_A_EVENT_COUNTED, !!(remote->counted & bit));
 }
 
 static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -237,16 +231,11 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 	pid_t holder = hyptrace_event_holder(remote, event);
 	unsigned int i;
 
-	if (nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
+	if (hyptrace_fill_event_state(skb, remote, event) ||
 	    (holder && nla_put_u32(skb, HYPTRACE_A_EVENT_HOLDER, holder)) ||
-	    nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
-	    nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
 	    fill_missing(skb, remote, event) ||
-	    nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
-		       !!(remote->enabled & BIT_ULL(event->id))) ||
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_SIZE, event->size) ||
-	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt) ||
-	    hyptrace_fill_counted(skb, remote, event))
+	    nla_put_string(skb, HYPTRACE_A_EVENT_PRINT_FMT, event->print_fmt))
 		return -EMSGSIZE;
 	if (hyptrace_event_can_be_counted(remote, event) &&
 	    nla_put_u32(skb, HYPTRACE_A_EVENT_COUNT_BREAKS, remote->count_breaks[event->id]))
@@ -255,7 +244,7 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 		if (fill_field(skb, event, &event->fields[i]))
 			return -EMSGSIZE;
 	}
-	return hyptrace_fill_options(skb, &remote->options[event->id]);
+	return 0;
 }
 
 static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *arg)

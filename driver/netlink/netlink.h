@@ -51,10 +51,8 @@ typedef int (*hyptrace_fill_fn)(struct sk_buff *skb, const struct hyptrace_remot
 				const void *item);
 
 /* message.c: called with the control mutex held */
-int hyptrace_fill_notified(struct sk_buff *skb, const struct hyptrace_remote *remote);
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			enum hyptrace_trigger trigger);
-int hyptrace_fill_options(struct sk_buff *skb, const struct hyptrace_event_options *options);
 int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			 const void *item);
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -63,13 +61,12 @@ int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remot
 			const void *item);
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			    const void *item);
-int hyptrace_fill_counted(struct sk_buff *skb, const struct hyptrace_remote *remote,
-			  const struct hyptrace_event *event);
+int hyptrace_fill_event_state(struct sk_buff *skb, const struct hyptrace_remote *remote,
+			      const struct hyptrace_event *event);
 
 /* filter.c */
 int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_request *filter,
 			    struct netlink_ext_ack *extack);
-int hyptrace_fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter);
 
 /* describe.c */
 void hyptrace_describe(void);

@@ -134,14 +134,7 @@ static void notify_event(const struct hyptrace_remote *remote,
 	struct sk_buff *skb = begin_change_message(HYPTRACE_CMD_EVENT_NTF, &header);
 
 	if (skb)
-		send_message(skb, header,
-			     nla_put_string(skb, HYPTRACE_A_EVENT_REMOTE, remote->name) ||
-			     nla_put_u32(skb, HYPTRACE_A_EVENT_ID, event->id) ||
-			     nla_put_string(skb, HYPTRACE_A_EVENT_NAME, event->name) ||
-			     nla_put_u8(skb, HYPTRACE_A_EVENT_ENABLED,
-					!!(remote->enabled & BIT_ULL(event->id))) ||
-			     hyptrace_fill_options(skb, &remote->options[event->id]) ||
-			     hyptrace_fill_counted(skb, remote, event));
+		send_message(skb, header, hyptrace_fill_event_state(skb, remote, event));
 }
 
 static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_trigger trigger)
@@ -156,7 +149,9 @@ static void notify_trigger(const struct hyptrace_remote *remote, enum hyptrace_t
 	if (skb)
 		send_message(skb, header,
 			     nla_put_string(skb, HYPTRACE_A_REMOTE_NAME, remote->name) ||
-			     (is_count ? hyptrace_fill_notified(skb, remote) :
+			     (is_count ? nla_put_u64_64bit(skb, HYPTRACE_A_REMOTE_NOTIFIED,
+						   remote->notified,
+						   HYPTRACE_A_REMOTE_PAD) :
 					 nla_put_u8(skb, HYPTRACE_A_REMOTE_ENDED, remote->ended) ||
 					 hyptrace_fill_fired(skb, remote, trigger)));
 }
