@@ -164,27 +164,6 @@ void hyptrace_writer_exit(struct hyptrace_writer *writer)
 }
 EXPORT_SYMBOL_GPL(hyptrace_writer_exit);
 
-static int load_trace_buffer(struct hyptrace_buffer *buf, void *priv)
-{
-	struct hyptrace_writer *writer = priv;
-	int ret;
-
-	ret = hyptrace_writer_share_all(writer, buf, 0);
-	if (!ret)
-		writer->buf = buf;
-
-	return ret;
-}
-
-static int unload_trace_buffer(struct hyptrace_buffer *buf, void *priv)
-{
-	struct hyptrace_writer *writer = priv;
-
-	writer->buf = NULL;
-
-	return hyptrace_writer_take_back(writer, buf, 0);
-}
-
 static int enable_tracing(bool enable, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
@@ -261,11 +240,6 @@ static int reset_ring(unsigned int cpu, void *priv)
 	return ret;
 }
 
-static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
-{
-	return hyptrace_writer_share_all(priv, buf, HYPTRACE_SPARE_RING);
-}
-
 /* Each MOVE takes one sub-buffer from the old ring, so nr_pages bounds their number. */
 static s64 move_all(struct hyptrace_writer *writer, unsigned int cpu,
 		    struct hyptrace_ring_pages *old, struct hyptrace_ring_pages *new)
@@ -319,11 +293,6 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 	return 0;
 }
 
-static int finish_resize(struct hyptrace_buffer *buf, void *priv)
-{
-	return hyptrace_writer_take_back(priv, buf, HYPTRACE_SPARE_RING);
-}
-
 static int enable_event(u16 id, bool enable, void *priv)
 {
 	struct hyptrace_writer *writer = priv;
@@ -365,16 +334,16 @@ static int pause_tracing(void *priv)
  * copies them, and adds its own.
  */
 const struct hyptrace_remote_ops hyptrace_writer_ops = {
-	.load_trace_buffer	= load_trace_buffer,
-	.unload_trace_buffer	= unload_trace_buffer,
+	.load_trace_buffer	= hyptrace_writer_load,
+	.unload_trace_buffer	= hyptrace_writer_unload,
 	.enable_tracing		= enable_tracing,
 	.swap_reader_page	= swap_reader_page,
 	.sync			= sync_ring,
 	.calls			= get_calls,
 	.reset			= reset_ring,
-	.prepare_resize		= prepare_resize,
+	.prepare_resize		= hyptrace_writer_prepare_resize,
 	.exchange_ring		= exchange_ring,
-	.finish_resize		= finish_resize,
+	.finish_resize		= hyptrace_writer_finish_resize,
 	.enable_event		= enable_event,
 	.set_filter		= hyptrace_writer_set_filter,
 	.set_trigger		= hyptrace_writer_set_trigger,

@@ -124,7 +124,11 @@ s64 hyptrace_writer_call_on(struct hyptrace_writer *writer, unsigned int cpu, u6
 /* writer_filter.c */
 int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cpumask *cpus);
 
-/* writer_call.c, writer_filter.c and writer_trigger.c: callbacks of struct hyptrace_remote_ops */
+/* The files writer_*.c: callbacks of struct hyptrace_remote_ops */
+int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv);
+int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv);
 int hyptrace_writer_write_selftest(unsigned int cpu, u64 id, u32 count, void *priv);
 int hyptrace_writer_set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr,
 			       void *priv);
@@ -142,10 +146,6 @@ s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer);
 /* writer_load.c */
 struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer);
 void hyptrace_writer_free_pair(struct page *pair);
-int hyptrace_writer_share_all(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf, u64 spare);
-int hyptrace_writer_take_back(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf, u64 spare);
 
 /* writer_recover.c */
 int hyptrace_writer_recover(struct hyptrace_writer *writer);

@@ -156,6 +156,7 @@ static void free_tables(struct hyptrace_ring_pages *ring)
 	}
 }
 
+/* Take the pages of the rings of the first CPUs back. Return 0, or the first error. */
 static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer *buf,
 			  u64 spare, unsigned int nr_cpus)
 {
@@ -174,33 +175,11 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
 	return first;
 }
 
-/**
- * hyptrace_writer_take_back() - take all pages of the rings back from the writer
- * @writer:	none of its CPUs is attached to these rings
- * @buf:	the rings
- * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
- *
- * Context: sleeps; no other callback that uses the rings runs.
- * Return: 0, or the first error: then the writer has kept some of the pages.
+/*
+ * Give the pages of all rings, or of all spare rings, to the writer, which has no such rings. After
+ * -ENOTRECOVERABLE the writer has kept some of the pages, after another error none.
  */
-int hyptrace_writer_take_back(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf, u64 spare)
-{
-	return take_back_upto(writer, buf, spare, nr_cpu_ids);
-}
-
-/**
- * hyptrace_writer_share_all() - give the pages of all rings to the writer
- * @writer:	has no such rings
- * @buf:	the rings
- * @spare:	0, or HYPTRACE_SPARE_RING if these are the spare rings
- *
- * Context: the remote's change mutex held; sleeps.
- * Return: 0; -ENOTRECOVERABLE if the writer failed and has kept some of the pages; or
- * another negative errno and the writer has none of them (-EINTR after a fatal signal).
- */
-int hyptrace_writer_share_all(struct hyptrace_writer *writer,
-			      struct hyptrace_buffer *buf, u64 spare)
+static int share_all(struct hyptrace_writer *writer, struct hyptrace_buffer *buf, u64 spare)
 {
 	unsigned int cpu;
 	int ret;
@@ -225,4 +204,34 @@ int hyptrace_writer_share_all(struct hyptrace_writer *writer,
 
 err_take_back:
 	return take_back_upto(writer, buf, spare, cpu) ? -ENOTRECOVERABLE : ret;
+}
+
+int hyptrace_writer_load(struct hyptrace_buffer *buf, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+	int ret = share_all(writer, buf, 0);
+
+	if (!ret)
+		writer->buf = buf;
+
+	return ret;
+}
+
+int hyptrace_writer_unload(struct hyptrace_buffer *buf, void *priv)
+{
+	struct hyptrace_writer *writer = priv;
+
+	writer->buf = NULL;
+
+	return take_back_upto(writer, buf, 0, nr_cpu_ids);
+}
+
+int hyptrace_writer_prepare_resize(struct hyptrace_buffer *buf, void *priv)
+{
+	return share_all(priv, buf, HYPTRACE_SPARE_RING);
+}
+
+int hyptrace_writer_finish_resize(struct hyptrace_buffer *buf, void *priv)
+{
+	return take_back_upto(priv, buf, HYPTRACE_SPARE_RING, nr_cpu_ids);
 }
