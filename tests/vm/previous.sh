@@ -136,6 +136,8 @@ check "rings that do not fit" boot large reboot "$events:size=4M reserve_mem=8M:
 check "the log says so" says large log "a reset will lose its rings: they take"
 check "memory that is too small" boot small reboot "$events reserve_mem=64K:4096:hyptrace"
 check "the log says so, too" says small log "is not used: it is too small"
+check "memory of the device tree that is no RAM" boot none reboot "$events" --reserve 6f000000:800000
+check "the log says why it is not used" says none log "is not used: not all of it is reserved RAM"
 head -c 100000 "$work/protected-reboot/image" >"$work/cut.image"
 check "an image that is cut" refuses "is not in the dump" "$work/cut.image"
 check "a sub-buffer with another checksum is skipped, and that is said" skips_damage
