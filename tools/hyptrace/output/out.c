@@ -36,7 +36,15 @@ void out_init_memory(struct out *out)
 
 void out_free(struct out *out)
 {
-	free(out->buf);
+	if (out->buf != out->own)
+		free(out->buf);
+}
+
+/* Double the buffer, whose bytes are kept if it is memory. */
+static void grow(struct out *out)
+{
+	out->size *= 2;
+	out->buf = xreallocarray(out->buf == out->own ? NULL : out->buf, out->size, 1);
 }
 
 /* The thread that writes now */
@@ -55,8 +63,7 @@ void out_flush(struct out *out)
 	size_t done = 0;
 
 	if (out->grows) {
-		out->size *= 2;
-		out->buf = xreallocarray(out->buf, out->size, 1);
+		grow(out);
 		return;
 	}
 	if (out->before && out->len)
@@ -77,6 +84,13 @@ void out_flush(struct out *out)
 			out->error = EPIPE;
 	}
 	out->len = 0;
+}
+
+void out_make_room(struct out *out, size_t size)
+{
+	out_flush(out);
+	while (size > out->size - out->len)
+		grow(out);
 }
 
 /* A closed pipe is no failure: its reader has seen enough. */

@@ -22,15 +22,17 @@ struct out {
 	void				*before_arg;	/* its argument */
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
-	char				*buf;	/* the bytes: own, or others */
+	char				*buf;	/* the bytes: own, or memory of out_free() */
 	bool				grows;	/* in place of being written */
 	char				own[OUT_BUFFER];	/* memory for buf */
 };
 
 void out_init(struct out *out, int fd);
-/* Keep all output in memory that grows; out_free() frees it. */
+/* Keep all output in memory that grows. */
 void out_init_memory(struct out *out);
+/* Only after out_init_memory(), or if more than OUT_BUFFER may have been needed at once */
 void out_free(struct out *out);
+void out_make_room(struct out *out, size_t size);
 void out_flush(struct out *out);
 void out_interrupt(void);
 void out_write(struct out *out, const void *data, size_t len);
@@ -50,8 +52,8 @@ static inline void out_putc(struct out *out, char c)
 /* Room in the buffer for the next bytes: fill it, then call out_put_to(). */
 static inline char *out_room(struct out *out, size_t size)
 {
-	if (out->len > out->size - size)
-		out_flush(out);
+	if (__builtin_expect(size > out->size - out->len, 0))
+		out_make_room(out, size);
 	return out->buf + out->len;
 }
 

@@ -215,22 +215,13 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 	       struct out *out)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(csv->formats, rec);
-	char *to = put_head(csv, out_room(out, HEAD_MAX + ROW_MAX), cpu, rec->ts);
-	const struct row *row;
 
-	if (!event || event->id >= csv->nr_ids) {
-		out_put_to(out, to);
+	out_put_to(out, put_head(csv, out_room(out, HEAD_MAX), cpu, rec->ts));
+	if (event && event->id < csv->nr_ids)
+		row_print(row_of(csv, event, rec), rec, out);
+	else
 		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas,
 			   csv->tail);
-		return;
-	}
-	row = row_of(csv, event, rec);
-	if (row->room <= ROW_MAX) {
-		out_put_to(out, row_put(row, rec, to));
-	} else {
-		out_put_to(out, to);
-		row_print(row, rec, out);
-	}
 }
 
 void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out)

@@ -76,6 +76,7 @@ int export_close(struct export *x, const char *name, struct out *out)
 	out_flush(out);
 	if (close(out->fd) && !out->error)
 		out->error = errno;
+	out_free(out);
 	if (!out->error)
 		return EXIT_DONE;
 	return cmd_fail("cannot write \"%s/%s\": %s", x->name, name, strerror(out->error));

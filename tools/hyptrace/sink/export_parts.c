@@ -20,7 +20,6 @@ struct work {
 	bool					is_begun;
 	struct work				*next;
 	struct out				out;
-	char					*buffer;
 };
 
 static void before_write(void *arg)
@@ -93,7 +92,7 @@ static void end_work(struct work *w)
 		out_flush(&w->out);
 	if (out && !out->error && w->out.error != ECANCELED)
 		out->error = w->out.error;
-	free(w->buffer);
+	out_free(&w->out);
 	free(w);
 }
 
@@ -156,8 +155,7 @@ static void *begin_work(struct hyptrace_formats *formats, void *arg)
 
 	if (!w->part.out)
 		return w;
-	w->buffer = xmalloc(PIECE_MAX);
-	w->out.buf = w->buffer;
+	w->out.buf = xmalloc(PIECE_MAX);
 	w->out.size = PIECE_MAX;
 	w->out.before = before_write;
 	w->out.before_arg = w;

@@ -14,9 +14,7 @@
 #include "origin.h"
 #include "row.h"
 
-/* Bytes of the line of an event that has room in the buffer as a whole */
-#define JSON_LINE_MAX		(32 << 10)
-/* Bytes before the fields at most: the CPU and the time */
+/* Bytes before the fields at most: the CPU and the time; or before the names */
 #define HEAD_MAX		128
 
 /* How to print an event */
@@ -28,7 +26,6 @@ struct json_event {
 	struct row	names;
 	bool		has_names;	/* names is not empty */
 	bool		has_text;	/* the event has a sentence */
-	bool		is_large;	/* more than JSON_LINE_MAX */
 };
 
 /* A text of up to DIGITS_SLACK bytes with readable bytes behind it */
@@ -158,7 +155,6 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 		json->has_names = true;
 	}
 	json->has_text = hyptrace_formats_has_sentence(rows->formats, event);
-	json->is_large = json->fields.room + names->room > JSON_LINE_MAX - HEAD_MAX;
 	return json;
 }
 
@@ -209,42 +205,19 @@ static inline char *put_start(struct json_rows *rows, char *to, unsigned int cpu
 	return stamp_put(&rows->stamp, to, ts);
 }
 
-/* Print an event up to the names of its values, if the buffer may have no room for them. */
-static noinline void print_large(struct json_rows *rows, const struct json_event *json,
-				 const struct row *fields, unsigned int cpu,
-				 const struct hyptrace_record *rec, struct out *out)
+/* Print the names of the values that have one. */
+static inline void print_names(const struct json_event *json, const struct hyptrace_record *rec,
+			       struct out *out)
 {
-	char *names = xmalloc(json->names.room), *end;
+	char *to = out_room(out, HEAD_MAX + json->names.room);
+	char *names = hyptrace_digits_text(to, SLACK(",\"symbols\":"), 11);
 
-	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
-	row_print(fields, rec, out);
-	end = row_put_names(&json->names, rec, names);
-	if (end != names) {
-		out_puts(out, ",\"symbols\":{");
-		out_write(out, names + 1, end - names - 1);
-		out_putc(out, '}');
-	}
-	free(names);
-}
-
-/* The same for any other event */
-static inline void print_small(struct json_rows *rows, const struct json_event *json,
-			       const struct row *fields, unsigned int cpu,
-			       const struct hyptrace_record *rec, struct out *out)
-{
-	char *to = put_start(rows, out_room(out, JSON_LINE_MAX), cpu, rec->ts), *names;
-
-	to = row_put(fields, rec, to);
-	if (json->has_names) {
-		names = hyptrace_digits_text(to, SLACK(",\"symbols\":"), 11);
-		/* a brace takes the place of the first comma */
-		to = row_put_names(&json->names, rec, names);
-		*names = '{';
-		if (to == names)
-			to = names - 11;
-		else
-			*to++ = '}';
-	}
+	to = row_put_names(&json->names, rec, names);
+	if (to == names)
+		return;
+	/* a brace takes the place of the first comma */
+	*names = '{';
+	*to++ = '}';
 	out_put_to(out, to);
 }
 
@@ -276,10 +249,10 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 	}
 	fields = json->no_result.steps && hyptrace_formats_missing(rows->formats, event, rec) ?
 		 &json->no_result : &json->fields;
-	if (json->is_large)
-		print_large(rows, json, fields, cpu, rec, out);
-	else
-		print_small(rows, json, fields, cpu, rec, out);
+	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
+	row_print(fields, rec, out);
+	if (json->has_names)
+		print_names(json, rec, out);
 	if (json->has_text) {
 		print_args(rows, event, rec, out);
 		row_print_text(rows->formats, event, rec, out);

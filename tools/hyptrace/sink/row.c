@@ -14,6 +14,8 @@
 #define ASKED_NAME_MAX		64
 /* Bytes of a field that has no size of its own at most */
 #define ANY_SIZE_MAX	1024
+/* Bytes of a row that has room in the buffer as a whole */
+#define ROW_MAX		(16 << 10)
 /* Bytes that put_string() writes besides TEXT_FACTOR for each byte of the text */
 #define STRING_MORE	(TEXT_MORE + DIGITS_SLACK)
 
@@ -48,6 +50,7 @@ void row_init(struct row *row, enum row_style style, const struct hyptrace_forma
 	row->event = event;
 	row->steps = xcalloc(1, sizeof(*row->steps));
 	row->steps->before = new_text("", 0);
+	row->steps->room = DIGITS_SLACK;
 	row->room = DIGITS_SLACK;
 }
 
@@ -71,6 +74,7 @@ static void add(struct row *row, const char *text, size_t len)
 	*before = xreallocarray(*before, 1, sizeof(**before) + old + len + DIGITS_SLACK);
 	memcpy((*before)->text + old, text, len);
 	(*before)->len += len;
+	row->steps[row->nr].room += len;
 	row->room += len;
 }
 
@@ -90,10 +94,12 @@ void row_add_string(struct row *row, const char *text)
 static void next_step(struct row *row, size_t room)
 {
 	row->room += room;
+	row->steps[row->nr].room += room;
 	row->nr++;
 	row->steps = xreallocarray(row->steps, row->nr + 1, sizeof(*row->steps));
 	memset(&row->steps[row->nr], 0, sizeof(*row->steps));
 	row->steps[row->nr].before = new_text("", 0);
+	row->steps[row->nr].room = DIGITS_SLACK;
 }
 
 static void add_number(struct row *row, const struct hyptrace_field *field, enum row_kind kind)
@@ -143,6 +149,7 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	struct row_step *step = &row->steps[row->nr];
 	struct map_entry *name;
 	struct row_text *text;
+	size_t longest = 0;
 	unsigned int i;
 
 	step->field = field;
@@ -160,9 +167,9 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 			continue;
 		text = new_string(row->style, field->symbols[i]->name);
 		name->ptr = text;
-		step->longest = text->len > step->longest ? text->len : step->longest;
+		longest = text->len > longest ? text->len : longest;
 	}
-	next_step(row, step->longest);
+	next_step(row, longest);
 }
 
 /* Leave out the next steps if the value that was added last is written. */
@@ -261,23 +268,6 @@ static inline const char *payload_of(const struct row *row, const struct hyptrac
 					       rec->data;
 }
 
-char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to)
-{
-	const struct row_step *step = row->steps;
-	uint64_t small = 0;
-	const char *data = payload_of(row, rec, &small);
-
-	for (;; step++) {
-		char *from = put_text(step->before, to);
-
-		if (step->kind == ROW_END)
-			return from;
-		to = put_value(row, step, rec, data, from);
-		if (to != from)
-			step += step->skip;
-	}
-}
-
 /* Write those steps of a row whose values have names. Return the end: @to without any. */
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to)
 {
@@ -295,40 +285,31 @@ char *row_put_names(const struct row *row, const struct hyptrace_record *rec, ch
 	return to;
 }
 
-/* Print a row that may not have room in the buffer as a whole. */
-static noinline void print_slowly(const struct row *row, const struct hyptrace_record *rec,
-				  struct out *out)
+void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out)
 {
+	/* fields that overlap can make a row much larger than its event: then step by step */
+	const bool is_small = row->room <= ROW_MAX;
 	const struct row_step *step = row->steps;
 	uint64_t small = 0;
 	const char *data = payload_of(row, rec, &small);
+	char *to = out_room(out, is_small ? row->room : 0);
 
 	for (;; step++) {
-		size_t room = TEXT_FACTOR * (DIGITS_MAX + ASKED_NAME_MAX) + STRING_MORE;
-		char *text, *end;
+		char *from;
 
-		out_write(out, step->before->text, step->before->len);
-		if (step->kind == ROW_END)
+		if (__builtin_expect(!is_small, 0)) {
+			out_put_to(out, to);
+			to = out_room(out, step->room);
+		}
+		from = put_text(step->before, to);
+		if (step->kind == ROW_END) {
+			out_put_to(out, from);
 			return;
-		if (step->kind == ROW_BYTES)
-			room += max_bytes(step->field) * (size_t)TEXT_FACTOR;
-		if (step->kind == ROW_NAME)
-			room += step->longest;
-		text = xmalloc(room);
-		end = put_value(row, step, rec, data, text);
-		out_write(out, text, end - text);
-		if (end != text)
+		}
+		to = put_value(row, step, rec, data, from);
+		if (to != from)
 			step += step->skip;
-		free(text);
 	}
-}
-
-void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out)
-{
-	if (row->room > ROW_MAX)
-		print_slowly(row, rec, out);
-	else
-		out_put_to(out, row_put(row, rec, out_room(out, ROW_MAX)));
 }
 
 /* Print the sentence of an event as the member "text" of an object of JSON. */

@@ -29,9 +29,6 @@ struct out;
 /* For functions that each event needs: a call would save and restore many registers. */
 #define always_inline	__attribute__((always_inline))
 
-/* Bytes that row_put() writes at most */
-#define ROW_MAX		(16 << 10)
-
 /* How a string is written: JSON or CSV */
 enum row_style {
 	ROW_JSON,
@@ -57,12 +54,12 @@ struct row_text {
 /* A text, and the value that follows it */
 struct row_step {
 	struct row_text			*before;
+	size_t				room;	/* bytes that both take at most */
 	uint8_t				kind;	/* enum row_kind */
 	uint8_t				skip;	/* number of steps to leave out after a value */
 	/* UNSIGNED, SIGNED, HEX, NAME: place of the field */
 	struct place			place;
 	struct map			names;	/* NAME: from values to texts */
-	size_t				longest;	/* NAME: bytes of the longest one */
 	const struct hyptrace_field	*field;	/* BYTES, NAME, ASK_NAME: the field */
 };
 
@@ -87,7 +84,6 @@ void row_add_name(struct row *row, const struct hyptrace_field *field);
 void row_add_hex(struct row *row, const struct hyptrace_field *field);
 bool row_has_names(const struct row *row, const struct hyptrace_field *field);
 void row_skip_after(struct row *row, unsigned int nr);
-char *row_put(const struct row *row, const struct hyptrace_record *rec, char *to);
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to);
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
 void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,
