@@ -21,7 +21,9 @@ struct cpu_list {
 	unsigned int	nr;
 };
 
-/* The events that words name */
+/* The events that words name; auto_choice: event_choice_free() at the end of the scope */
+#define auto_choice	__attribute__((cleanup(event_choice_free)))
+
 struct event_choice {
 	const char	**names;	/* of the matching events, each once */
 	const struct hyptrace_event	**events;	/* likewise */

@@ -101,11 +101,11 @@ static char *describe(const struct hyptrace_remote *remote, const struct common 
 static int print_words(struct context *ctx, const struct hyptrace_remote *remote,
 		       struct hyptrace_event *const *events, unsigned int nr)
 {
+	auto_free char *words = NULL, *line = NULL;
 	const char *parameter = parameter_of(remote->name), *quote;
 	struct common common = {};
 	unsigned int i, enabled = 0;
 	int code = EXIT_DONE;
-	char *words, *line;
 
 	if (!parameter)
 		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
@@ -133,8 +133,6 @@ static int print_words(struct context *ctx, const struct hyptrace_remote *remote
 	} else {
 		out_printf(&ctx->out, "%s\n", line);
 	}
-	free(line);
-	free(words);
 	return EXIT_DONE;
 }
 
@@ -200,26 +198,22 @@ static int check_options(char *rest, struct hyptrace_event *const *events, unsig
 static int check_filter(const char *text, const struct event_choice *choice, const char *stop,
 			struct hyptrace_event *const *events, unsigned int nr)
 {
-	struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
-	struct hyptrace_filter *filter = NULL;
+	auto_free struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
+	struct hyptrace_filter *filter auto_filter = NULL;
 	unsigned int nr_chosen = 0, i;
-	int code;
 
 	for (i = 0; i < nr; i++)
 		if (event_choice_has(choice, events[i]->name) ||
 		    (stop && !strcmp(events[i]->name, stop)))
 			chosen[nr_chosen++] = events[i];
-	code = filter_parse(text, chosen, nr_chosen, NULL, &filter);
-	hyptrace_filter_free(filter);
-	free(chosen);
-	return code;
+	return filter_parse(text, chosen, nr_chosen, NULL, &filter);
 }
 
 static int check_words(char *words, const struct hyptrace_remote *remote,
 		       struct hyptrace_event *const *events, unsigned int nr)
 {
+	auto_choice struct event_choice choice = {};
 	const char *values[NR_OPTIONS] = {}, *parameter = parameter_of(remote->name);
-	struct event_choice choice = {};
 	struct words names = {};
 	unsigned int i;
 	size_t len;
@@ -250,15 +244,14 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 			code = fail_word(choice.events[i]->name, "it is not in this kernel");
 	if (!code && values[FILTER])
 		code = check_filter(values[FILTER], &choice, values[STOP], events, nr);
-	event_choice_free(&choice);
 	free(names.words);
 	return code;
 }
 
 int boot_words(struct context *ctx, char *words)
 {
+	auto_events struct hyptrace_event **events = NULL;
 	struct hyptrace_remote *remote;
-	struct hyptrace_event **events;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
@@ -266,7 +259,6 @@ int boot_words(struct context *ctx, char *words)
 		return code;
 	code = words ? check_words(words, remote, events, nr) :
 		       print_words(ctx, remote, events, nr);
-	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;
 }

@@ -61,16 +61,14 @@ static int fail_unknown(const char *verb, const char *word, struct hyptrace_even
 
 static int fail_several(const char *verb, const struct event_choice *choice)
 {
+	auto_free char *list = NULL;
 	unsigned int i;
-	char *list;
 	FILE *f = text_open(&list);
 
 	for (i = 0; i < choice->nr_unknown; i++)
 		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
 	text_close(f);
-	cmd_note("cannot %s %s: no such events", verb, list);
-	free(list);
-	return EXIT_REFUSED;
+	return cmd_fail("cannot %s %s: no such events", verb, list);
 }
 
 /*
@@ -141,22 +139,16 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 /* Print what is wrong in a filter: the reason, the filter, and a caret below it. */
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 {
-	char *plain, *why, *part, *before;
+	auto_free char *plain = text_copy_plain(text), *why = text_copy_plain(err->text);
+	auto_free char *part = xstrndup(text, at);
+	/* as wide as it is when it is escaped */
+	auto_free char *before = text_copy_plain(part);
 
 	if (err->errnum == ENOMEM)
 		die_no_memory();
-	plain = text_copy_plain(text);
-	why = text_copy_plain(err->text);
-	part = xstrndup(text, at);
-	/* as wide as it is when it is escaped */
-	before = text_copy_plain(part);
 	/* in one write: other processes may write there, too */
 	fprintf(stderr, "hyptrace: wrong filter: %s\n%*s%s\n%*s^\n", why, INDENT, "", plain,
 		INDENT + (int)strlen(before), "");
-	free(before);
-	free(part);
-	free(plain);
-	free(why);
 	return EXIT_USAGE;
 }
 
@@ -211,8 +203,8 @@ struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *c
 int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,
 		unsigned int nr, const struct hyptrace_formats *formats)
 {
-	struct hyptrace_event **chosen;
-	struct event_choice found = {};
+	auto_free struct hyptrace_event **chosen = NULL;
+	struct event_choice found auto_choice = {};
 	int code = EXIT_DONE;
 	unsigned int i;
 
@@ -222,13 +214,10 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
 	for (i = 0; i < found.nr && !code; i++)
 		choice->wanted[found.events[i]->id & (CHOICE_IDS - 1)] = true;
-	event_choice_free(&found);
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);
-	code = filter_parse(choice->filter, chosen, nr, formats, &choice->parsed);
-	free(chosen);
-	return code;
+	return filter_parse(choice->filter, chosen, nr, formats, &choice->parsed);
 }
 
 void choice_free(struct choice *choice)
@@ -272,10 +261,11 @@ static int check_words(const char *verb, struct hyptrace_event *const *events,
 
 int counters_switch(struct context *ctx, const struct words *words, bool on)
 {
+	auto_events struct hyptrace_event **events = NULL;
+	auto_free struct hyptrace_event **countable = NULL;
+	struct event_choice choice auto_choice = {};
 	const char *verb = on ? "count" : "stop counting";
-	struct hyptrace_event **events, **countable;
 	unsigned int nr_events, i, nr = 0;
-	struct event_choice choice = {};
 	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr_events);
@@ -294,9 +284,6 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, 0,
 					   &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
-	event_choice_free(&choice);
-	free(countable);
-	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;
 }

@@ -9,6 +9,7 @@
 #include "output/die.h"
 #include "output/text.h"
 #include "gaps.h"
+#include "select.h"
 
 #define RESUME_HINT	" (use \"hyptrace start\" to resume it)"
 
@@ -76,10 +77,10 @@ static void found(struct gaps *gaps, const char *text, const char *hint, bool is
 
 static void look_at_state(struct gaps *gaps)
 {
+	auto_remote struct hyptrace_remote *remote = NULL;
 	char text[HYPTRACE_EVENT_NAME_MAX + 128];
 	/* what fired before the verb began, it could not hear */
 	const bool is_heard = gaps->hears_triggers && gaps->has_looked;
-	struct hyptrace_remote *remote;
 	unsigned int i;
 
 	if (hyptrace_get_remote(gaps->ctx->h, gaps->remote, &remote, NULL))
@@ -98,7 +99,6 @@ static void look_at_state(struct gaps *gaps)
 			 remote->fired[i].event);
 		found(gaps, text, RESUME_HINT, is_heard);
 	}
-	hyptrace_free_remote(remote);
 }
 
 /* Is the event recorded as @like is: disabled, too, or with the same filter? */
@@ -120,9 +120,9 @@ static bool has_gap(const struct gaps *gaps, const struct hyptrace_event *event)
 /* Say it of the first of @events and of those that are like it, which become NULL. */
 static void note_events(struct gaps *gaps, const struct hyptrace_event **events, unsigned int nr)
 {
+	auto_free char *text = NULL;
 	const struct hyptrace_event *first = events[0];
 	unsigned int i, named = 0;
-	char *text;
 	FILE *f = text_open(&text);
 
 	for (i = 0; i < nr; i++) {
@@ -138,13 +138,12 @@ static void note_events(struct gaps *gaps, const struct hyptrace_event **events,
 			named == 1 ? "has" : "have", first->filter);
 	text_close(f);
 	found(gaps, text, "", first->enabled && gaps->own && !strcmp(first->filter, gaps->own));
-	free(text);
 }
 
 static void look_at_events(struct gaps *gaps)
 {
-	const struct hyptrace_event **with_gaps;
-	struct hyptrace_event **events;
+	auto_free const struct hyptrace_event **with_gaps = NULL;
+	struct hyptrace_event **events auto_events = NULL;
 	unsigned int nr, i, nr_with = 0;
 
 	if (!gaps->nr_events ||
@@ -158,8 +157,6 @@ static void look_at_events(struct gaps *gaps)
 	for (i = 0; i < nr_with; i++)
 		if (with_gaps[i])
 			note_events(gaps, &with_gaps[i], nr_with - i);
-	free(with_gaps);
-	hyptrace_free_events(events);
 }
 
 /* Say what is new; @all: also of the remote. If a request fails, the verb's next one says why. */
@@ -179,14 +176,11 @@ void gaps_look(struct gaps *gaps, bool all)
 /* Look whether the recording was stopped or started, and if so, look at all. */
 void gaps_watch(struct gaps *gaps)
 {
-	struct hyptrace_remote *remote;
-	bool is_changed;
+	auto_remote struct hyptrace_remote *remote = NULL;
 
 	if (hyptrace_get_remote(gaps->ctx->h, gaps->remote, &remote, NULL))
 		return;
-	is_changed = remote->state != gaps->state || remote->nr_fired != gaps->nr_fired;
-	hyptrace_free_remote(remote);
-	if (is_changed)
+	if (remote->state != gaps->state || remote->nr_fired != gaps->nr_fired)
 		gaps_look(gaps, true);
 }
 

@@ -22,9 +22,9 @@
 
 int session_open_stream(struct session *s)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct cpu_list *list = &s->ctx->cpus;
 	struct hyptrace_stream_options *options;
-	struct hyptrace_cpu **cpus;
 	struct hyptrace_error err;
 	unsigned int nr;
 	int code;
@@ -45,7 +45,6 @@ int session_open_stream(struct session *s)
 	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 	if (code)
 		return code;
-	hyptrace_free_cpus(cpus);
 	/* without a list the library takes all CPUs that have a ring */
 	options = hyptrace_stream_options(s->stream);
 	if (s->ctx->have_cpus && !list->all) {
@@ -63,7 +62,7 @@ int session_open_stream(struct session *s)
 static bool add_counters(const struct session *s, struct ring_counts *sum)
 {
 	const struct context *ctx = s->ctx;
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 
 	*sum = (struct ring_counts){};
@@ -75,7 +74,6 @@ static bool add_counters(const struct session *s, struct ring_counts *sum)
 		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, cpus[i]->id))
 			ring_counts_add(sum, &counts);
 	}
-	hyptrace_free_cpus(cpus);
 	return true;
 }
 
@@ -91,18 +89,17 @@ static uint64_t count_refused(const struct session *s)
 /* EL2 chooses those of -F, if it can, and nobody else has enabled the event; else the session. */
 static void hold_filters(struct session *s, const struct event_choice *choice)
 {
-	const struct hyptrace_event *event;
-	struct hyptrace_filter *filter;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_events; i++) {
-		if (s->events[i]->enabled || !event_choice_has(choice, s->events[i]->name))
+		auto_filter struct hyptrace_filter *filter = NULL;
+		const struct hyptrace_event *event = s->events[i];
+
+		if (event->enabled || !event_choice_has(choice, event->name))
 			continue;
-		event = s->events[i];
 		filter = hyptrace_filter_new(&event, 1, NULL, true, s->choice.filter, NULL, NULL);
 		if (filter && !event_hold(s->ctx->h, event, true, filter, 0, 0, NULL))
 			s->gaps.own = s->choice.filter;
-		hyptrace_filter_free(filter);
 	}
 	s->refused_before = count_refused(s);
 }
@@ -129,27 +126,24 @@ int session_hold(struct session *s, const struct event_choice *choice)
 /* One of the events that will be enabled must have the fields of -F. */
 static int check_filter(const struct session *s, const struct event_choice *choice)
 {
-	struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(*enabled));
-	struct hyptrace_filter *filter = NULL;
+	auto_free struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(*enabled));
+	auto_filter struct hyptrace_filter *filter = NULL;
 	unsigned int nr_enabled = 0, i;
-	int code = EXIT_DONE;
 
 	for (i = 0; i < s->nr_events; i++)
 		if (s->events[i]->enabled || event_choice_has(choice, s->events[i]->name))
 			enabled[nr_enabled++] = s->events[i];
 	/* if none is, somebody else may enable any later */
-	if (nr_enabled && s->choice.filter)
-		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filter);
-	hyptrace_filter_free(filter);
-	free(enabled);
-	return code;
+	if (!nr_enabled)
+		return EXIT_DONE;
+	return filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filter);
 }
 
 /* Without words, if no event is enabled, hold those of -e or the default ones. */
 int session_hold_chosen(struct session *s, const struct words *words)
 {
+	auto_choice struct event_choice choice = {};
 	const char *verb = s->ctx->verb->name;
-	struct event_choice choice = {};
 	int code = EXIT_DONE;
 
 	if (words && words->nr)
@@ -157,22 +151,15 @@ int session_hold_chosen(struct session *s, const struct words *words)
 	else if (!s->no_start)
 		cmd_choose_default(verb, s->name, s->events, s->nr_events, &s->choice.words,
 				   s->quiet, &choice);
-	code = code ?: check_filter(s, &choice) ?: session_hold(s, &choice);
-	event_choice_free(&choice);
-	return code;
+	return code ?: check_filter(s, &choice) ?: session_hold(s, &choice);
 }
 
 static uint32_t after_of(const struct session *s, const char *name)
 {
-	struct hyptrace_event *event;
-	uint32_t after;
+	auto_event struct hyptrace_event *event = NULL;
 
 	/* another process may have given the event its trigger since the session began */
-	if (hyptrace_get_event(s->ctx->h, s->name, name, &event, NULL))
-		return 0;
-	after = event->after;
-	hyptrace_free_event(event);
-	return after;
+	return hyptrace_get_event(s->ctx->h, s->name, name, &event, NULL) ? 0 : event->after;
 }
 
 static int hear(const struct hyptrace_notification *notification, void *arg)

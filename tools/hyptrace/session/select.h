@@ -11,6 +11,28 @@
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
 
+/* As auto_free, of what the library returns */
+#define auto_remote	__attribute__((cleanup(free_local_remote)))
+#define auto_remotes	__attribute__((cleanup(free_local_remotes)))
+#define auto_cpu	__attribute__((cleanup(free_local_cpu)))
+#define auto_cpus	__attribute__((cleanup(free_local_cpus)))
+#define auto_event	__attribute__((cleanup(free_local_event)))
+#define auto_events	__attribute__((cleanup(free_local_events)))
+#define auto_counters	__attribute__((cleanup(free_local_counters)))
+#define auto_filter	__attribute__((cleanup(free_local_filter)))
+
+#define DEFINE_FREE_LOCAL(name, type, function) \
+	static inline void free_local_##name(type at) { function(*at); }
+
+DEFINE_FREE_LOCAL(remote, struct hyptrace_remote **, hyptrace_free_remote)
+DEFINE_FREE_LOCAL(remotes, struct hyptrace_remote ***, hyptrace_free_remotes)
+DEFINE_FREE_LOCAL(cpu, struct hyptrace_cpu **, hyptrace_free_cpu)
+DEFINE_FREE_LOCAL(cpus, struct hyptrace_cpu ***, hyptrace_free_cpus)
+DEFINE_FREE_LOCAL(event, struct hyptrace_event **, hyptrace_free_event)
+DEFINE_FREE_LOCAL(events, struct hyptrace_event ***, hyptrace_free_events)
+DEFINE_FREE_LOCAL(counters, struct hyptrace_event_counter ***, hyptrace_free_counters)
+DEFINE_FREE_LOCAL(filter, struct hyptrace_filter **, hyptrace_filter_free)
+
 /* select.c */
 void cmd_make_printer(struct context *ctx);
 /* A dump of memory in place of a remote: "dump:FILE", or "dump:REMOTE:FILE" */

@@ -45,10 +45,10 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed)
 {
+	auto_free char *name = NULL;
 	const struct hyptrace_stream_counts *counts = &s->counts;
 	char filtered[FILTER_COUNT_SIZE], discarded[FILTER_COUNT_SIZE] = "";
 	const char *lost = "";
-	char *name = NULL;
 
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
@@ -71,7 +71,6 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
 			      filtered), discarded,
 		 counts->lost, counts->lost_more ? " or more" : "", lost);
-	free(name);
 }
 
 /* Until event_release_all(), or the end of the verb, even if it is killed */

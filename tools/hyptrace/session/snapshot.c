@@ -87,7 +87,7 @@ static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
 
 static int open_rings(struct session *s)
 {
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
@@ -96,7 +96,6 @@ static int open_rings(struct session *s)
 	s->rings = xcalloc(nr + 1, sizeof(*s->rings));
 	for (i = 0; i < nr && !code; i++)
 		code = open_ring(s, cpus[i]);
-	hyptrace_free_cpus(cpus);
 	s->has_rings = s->nr_rings;
 	if (!code && !s->nr_rings && !(s->takes & SESSION_NO_RINGS))
 		return cmd_fail("cannot read \"%s\": no CPU has a ring", s->name);
@@ -118,10 +117,10 @@ static uint64_t count_chosen(struct session *s, const struct session_ring *ring)
 /* Find out what was lost before and after the events of the snapshots. */
 static void find_edge_losses(struct session *s)
 {
-	struct hyptrace_cpu *after;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_rings; i++) {
+		auto_cpu struct hyptrace_cpu *after = NULL;
 		struct session_ring *ring = &s->rings[i];
 
 		if (hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &after, NULL))
@@ -129,7 +128,6 @@ static void find_edge_losses(struct session *s)
 		find_edges(&ring->edge, &ring->before, after);
 		s->consumed += after->read;
 		s->refused += after->filtered;
-		hyptrace_free_cpu(after);
 		/* what is before the last events is not wanted, be it lost or not */
 		if (s->count)
 			ring->edge.begin = 0;

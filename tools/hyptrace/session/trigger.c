@@ -61,8 +61,8 @@ char *firing_text(const struct hyptrace_remote *remote, unsigned int which)
 /* Note on standard error that an event has started or stopped the recording. */
 void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after)
 {
+	auto_free char *text = describe(&remote->fired[which], "");
 	const struct hyptrace_firing *firing = &remote->fired[which];
-	char *text = describe(firing, "");
 
 	if (firing_goes_on(remote, which))
 		cmd_note("%s: the recording stops after %u sub-buffer%s (use \"hyptrace start\" to resume it)",
@@ -72,7 +72,6 @@ void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint3
 			 text);
 	else
 		cmd_note("%s: the recording has started", text);
-	free(text);
 }
 
 /* Print such an event into an object of JSON. */

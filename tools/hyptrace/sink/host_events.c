@@ -12,14 +12,11 @@
 /* Does a word name an event of the file? */
 static bool is_known(const struct hyptrace_file *file, const char *word)
 {
+	auto_choice struct event_choice choice = {};
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
-	struct event_choice choice = {};
-	bool known;
 
 	select_events(info->events, info->nr_events, &word, 1, &choice);
-	known = !choice.nr_unknown;
-	event_choice_free(&choice);
-	return known;
+	return !choice.nr_unknown;
 }
 
 /* Give each word of --event to the sides that know it, an unknown one to the remote. */

@@ -93,10 +93,9 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 		.trigger = request->trigger,
 		.after = request->after,
 	};
-	struct hyptrace_filter *filter = NULL;
+	auto_filter struct hyptrace_filter *filter = NULL;
 	struct hyptrace_error err;
 	size_t at;
-	int ret;
 
 	if (request->filter && choice->nr) {
 		filter = hyptrace_filter_new(choice->events, choice->nr, NULL, true,
@@ -105,20 +104,18 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 			return filter_fail(request->filter, at, &err);
 	}
 	options.filter = filter;
-	ret = hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
-				  request->enable ? &options : NULL, &err);
-	hyptrace_filter_free(filter);
-	if (!ret)
+	if (!hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
+				 request->enable ? &options : NULL, &err))
 		return EXIT_DONE;
 	return cmd_fail_verb(verb, choice->nr == 1 ? choice->names[0] : remote, &err);
 }
 
 static int set_events(struct context *ctx, const struct request *request)
 {
+	auto_choice struct event_choice choice = {};
+	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;
-	struct event_choice choice = {};
 	struct hyptrace_remote *remote;
-	struct hyptrace_event **events;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
@@ -126,8 +123,6 @@ static int set_events(struct context *ctx, const struct request *request)
 		return code;
 	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
 	       set_chosen(ctx, verb, remote->name, request, &choice);
-	event_choice_free(&choice);
-	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;
 }

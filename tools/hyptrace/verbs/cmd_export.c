@@ -187,9 +187,9 @@ static const struct argp argp = {
 /* Find out which numbers CPUs have. Return an exit code. */
 static int count_cpus(struct job *job)
 {
+	auto_cpus struct hyptrace_cpu **of_remote = NULL;
 	struct session *s = &job->session;
 	const struct hyptrace_file_info *info = s->file ? hyptrace_file_info(s->file) : NULL;
-	struct hyptrace_cpu **of_remote = NULL;
 	unsigned int nr = info ? info->nr_cpus : 0, i;
 	int code = info ? EXIT_DONE : cmd_get_cpus(s->ctx, s->name, &of_remote, &nr);
 
@@ -199,7 +199,6 @@ static int count_cpus(struct job *job)
 		if (id >= job->x.nr_cpus)
 			job->x.nr_cpus = id + 1;
 	}
-	hyptrace_free_cpus(of_remote);
 	return code;
 }
 

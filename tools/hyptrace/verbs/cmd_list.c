@@ -287,7 +287,7 @@ static int list_remotes(struct context *ctx, const struct list *list,
 			struct hyptrace_remote *const *remotes, unsigned int nr)
 {
 	auto_free struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
-	struct event_choice choice = {};
+	struct event_choice choice auto_choice = {};
 	struct hyptrace_error err;
 	unsigned int i, nr_events;
 	int code = EXIT_DONE;
@@ -307,7 +307,6 @@ static int list_remotes(struct context *ctx, const struct list *list,
 			print_remote(ctx->p, list, remotes[i], events[i], &choice);
 		printer_end(ctx->p);
 	}
-	event_choice_free(&choice);
 	for (i = 0; i < nr; i++)
 		hyptrace_free_events(events[i]);
 	return code;
@@ -315,8 +314,8 @@ static int list_remotes(struct context *ctx, const struct list *list,
 
 static int cmd_list(struct context *ctx, int argc, char **argv)
 {
+	auto_remotes struct hyptrace_remote **remotes = NULL;
 	struct list list = { .columns = COLUMNS(event_columns) };
-	struct hyptrace_remote **remotes;
 	unsigned int nr;
 	int code;
 
@@ -326,7 +325,6 @@ static int cmd_list(struct context *ctx, int argc, char **argv)
 		return code;
 	columns_tell_apart(&list.columns, nr);
 	code = list_remotes(ctx, &list, remotes, nr);
-	hyptrace_free_remotes(remotes);
 	free(list.words.words);
 	return code;
 }

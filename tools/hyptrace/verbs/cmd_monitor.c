@@ -280,7 +280,7 @@ static int print_notification(const struct hyptrace_notification *notification, 
 
 static int print_events_of(struct monitor *mon, const struct hyptrace_remote *remote)
 {
-	struct hyptrace_event **events;
+	auto_events struct hyptrace_event **events = NULL;
 	unsigned int nr, i;
 	int ret = 0;
 
@@ -291,14 +291,13 @@ static int print_events_of(struct monitor *mon, const struct hyptrace_remote *re
 		print_event(mon, events[i]);
 		ret = end_line(mon);
 	}
-	hyptrace_free_events(events);
 	return ret;
 }
 
 /* After a loss; a change meanwhile is also notified. Return 1 if there are enough lines. */
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
-	struct hyptrace_remote **remotes;
+	auto_remotes struct hyptrace_remote **remotes = NULL;
 	struct printer *p = mon->ctx->p;
 	char time[TIME_MAX];
 	unsigned int nr, i;
@@ -322,7 +321,6 @@ static int print_state(struct monitor *mon, struct hyptrace_error *err)
 		if (!ret)
 			ret = print_events_of(mon, remotes[i]);
 	}
-	hyptrace_free_remotes(remotes);
 	return ret;
 }
 
@@ -352,17 +350,14 @@ static bool print_fired(struct monitor *mon, const struct hyptrace_remote *remot
 /* Print what has fired. Return an exit code, or LOOP_WAIT if more will fire. */
 static int look_at_fired(struct monitor *mon)
 {
-	struct hyptrace_remote *remote;
+	auto_remote struct hyptrace_remote *remote = NULL;
 	struct hyptrace_error err;
-	bool again;
 
 	if (hyptrace_get_remote(mon->ctx->h, mon->name, &remote, &err))
 		return cmd_fail("cannot wait for \"%s\": %s", mon->name, err.text);
 	/* While tracing is off, what has fired may be of triggers that are gone. */
-	again = (mon->was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
-		print_fired(mon, remote);
-	hyptrace_free_remote(remote);
-	if (again) {
+	if ((mon->was_armed || remote->state == HYPTRACE_STATE_TRACING) &&
+	    print_fired(mon, remote)) {
 		mon->was_armed = true;
 		return LOOP_WAIT;
 	}
@@ -432,7 +427,7 @@ static int run(struct monitor *mon)
 	};
 	const uint64_t begin = clock_now(CLOCK_MONOTONIC);
 	struct loop loop = LOOP(mon->ctx, &ops, mon);
-	struct hyptrace_remote *remote = NULL;
+	auto_remote struct hyptrace_remote *remote = NULL;
 	struct context *ctx = mon->ctx;
 	struct hyptrace_error err;
 	int code = cmd_connect(ctx);
@@ -455,7 +450,6 @@ static int run(struct monitor *mon)
 	else
 		code = mon->until_fired ? wait_until_fired(mon, &loop, begin) : loop_run(&loop);
 	hyptrace_listener_close(loop.listener);
-	hyptrace_free_remote(remote);
 	forget(mon, NULL);
 	free(mon->known);
 	return code;

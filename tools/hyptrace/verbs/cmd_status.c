@@ -236,7 +236,7 @@ static int print_object(struct context *ctx, const struct hyptrace_remote *remot
 			const struct columns *columns, struct hyptrace_cpu *const *cpus,
 			unsigned int nr)
 {
-	struct hyptrace_event **events;
+	auto_events struct hyptrace_event **events = NULL;
 	struct printer *p = ctx->p;
 	struct hyptrace_error err;
 	unsigned int nr_events, i;
@@ -251,14 +251,13 @@ static int print_object(struct context *ctx, const struct hyptrace_remote *remot
 		columns_print(columns, p, cpus[i]);
 	printer_end(p);
 	printer_end(p);
-	hyptrace_free_events(events);
 	return EXIT_DONE;
 }
 
 static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
 			const struct columns *columns)
 {
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 
@@ -271,7 +270,6 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 	} else {
 		code = print_object(ctx, remote, columns, cpus, nr);
 	}
-	hyptrace_free_cpus(cpus);
 	return code;
 }
 
@@ -293,6 +291,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int cmd_status(struct context *ctx, int argc, char **argv)
 {
+	auto_remotes struct hyptrace_remote **remotes = NULL;
 	static const struct argp_option options[] = {
 		{ "boot", OPT_BOOT, "WORDS", OPTION_ARG_OPTIONAL,
 		  "print the words on the kernel's command line that start this trace at boot, or check WORDS",
@@ -305,7 +304,6 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 		NULL, NULL, NULL
 	};
 	struct columns columns = COLUMNS(cpu_columns);
-	struct hyptrace_remote **remotes;
 	struct input in = {};
 	unsigned int nr, i;
 	int code;
@@ -328,7 +326,6 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 	for (i = 0; i < nr && !code; i++)
 		code = print_remote(ctx, remotes[i], &columns);
 	printer_end(ctx->p);
-	hyptrace_free_remotes(remotes);
 	return code;
 }
 

@@ -293,6 +293,7 @@ static int run_on_terminal(struct top *top)
 
 static int cmd_top(struct context *ctx, int argc, char **argv)
 {
+	auto_remote struct hyptrace_remote *remote = NULL;
 	struct top top = {
 		.stat = {
 			.session = {
@@ -306,7 +307,6 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 		},
 	};
 	struct session *s = &top.stat.session;
-	struct hyptrace_remote *remote = NULL;
 	int code = EXIT_DONE;
 
 	session_parse(s, &argp, argc, argv, &top);
@@ -338,7 +338,6 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 	top_model_free(&top.model);
 	choice_free(&s->choice);
 	free(s->command_line);
-	hyptrace_free_remote(remote);
 	return code;
 }
 

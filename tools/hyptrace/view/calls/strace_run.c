@@ -95,25 +95,22 @@ static int hold(struct strace *s)
 {
 	const char *names[HYPTRACE_NR_KINDS];
 	struct event_choice choice = { .names = names };
-	struct hyptrace_filter *filter;
 	struct hyptrace_error err;
 	enum hyptrace_kind kind;
 
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
+		auto_filter struct hyptrace_filter *filter = NULL;
 		const struct hyptrace_event *event = event_of(s, kind);
 		const bool is_witness = s->vms.nr && STRACE_WITNESSES & BIT(kind);
-		int ret = 0;
 
 		if (!event || event->missing || !(is_witness || s->needed & BIT(kind)))
 			continue;
 		names[choice.nr++] = event->name;
 		/* tracefs has no filters */
 		filter = is_witness || s->session.ctx->is_tracefs ? NULL : make_filter(s, kind);
-		if (filter || event->filter)
-			ret = event_hold(s->session.ctx->h, event, true, filter, event->trigger,
-					 event->after, &err);
-		hyptrace_filter_free(filter);
-		if (ret)
+		if ((filter || event->filter) &&
+		    event_hold(s->session.ctx->h, event, true, filter, event->trigger,
+			       event->after, &err))
 			return cmd_fail_verb("filter", event->name, &err);
 	}
 	return session_hold(&s->session, &choice);

@@ -43,9 +43,9 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 /* Notifications were lost or ignored: ask for what they would have said. */
 void catch_ask(struct catcher *c)
 {
+	auto_remote struct hyptrace_remote *remote = NULL;
+	struct hyptrace_event *event auto_event = NULL;
 	struct hyptrace *h = c->session.ctx->h;
-	struct hyptrace_remote *remote;
-	struct hyptrace_event *event;
 
 	c->has_fired = true;
 	if (hyptrace_get_remote(h, c->session.name, &remote, NULL)) {
@@ -53,11 +53,9 @@ void catch_ask(struct catcher *c)
 		return;
 	}
 	c->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
-	hyptrace_free_remote(remote);
 	if (!c->event || hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
 		return;
 	c->has_changed |= !catch_is_armed(event);
-	hyptrace_free_event(event);
 }
 
 static int heard(struct loop *l, bool lost)
@@ -154,8 +152,8 @@ static bool any_waits(const struct catcher *c)
 
 static int read_notified(struct catcher *c)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct session *s = &c->session;
-	struct hyptrace_cpu **cpus;
 	struct catch_cpu *cpu;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
@@ -167,7 +165,6 @@ static int read_notified(struct catcher *c)
 		if (cpu)
 			cpu->notified = cpus[i]->notified;
 	}
-	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 
@@ -286,14 +283,13 @@ static int finish_file(struct catcher *c)
 {
 	const struct session *s = &c->session;
 	struct hyptrace_error err;
-	struct hyptrace_cpu *now;
 	struct catch_cpu *cpu;
 
 	for (cpu = c->cpus; c->w && cpu < c->cpus + c->nr_cpus; cpu++) {
-		if (hyptrace_get_cpu(s->ctx->h, s->name, cpu->id, &now, NULL))
-			continue;
-		ring_counts_end(&cpu->counts, now, true, c->w);
-		hyptrace_free_cpu(now);
+		auto_cpu struct hyptrace_cpu *now = NULL;
+
+		if (!hyptrace_get_cpu(s->ctx->h, s->name, cpu->id, &now, NULL))
+			ring_counts_end(&cpu->counts, now, true, c->w);
 	}
 	if (c->w && hyptrace_file_finish(c->w, &err))
 		return cmd_fail("cannot finish %s: %s", c->path, err.text);

@@ -62,8 +62,9 @@ static int is_ours(const struct dirent *entry)
  */
 static void prune(const struct saver *saver, const char *saved)
 {
+	auto_free uint64_t *sizes = NULL;
 	const struct catcher *c = saver->c;
-	uint64_t bytes = 0, *sizes;
+	uint64_t bytes = 0;
 	struct dirent **files;
 	int nr = scandirat(saver->dir, ".", &files, is_ours, alphasort), i, left = 0;
 	struct stat st;
@@ -99,14 +100,14 @@ static void prune(const struct saver *saver, const char *saved)
 	while (nr)
 		free(files[--nr]);
 	free(files);
-	free(sizes);
 }
 
 static void save(struct saver *saver)
 {
 	struct catcher *c = saver->c;
 	struct printer *p = c->session.ctx->p;
-	char stamp[sizeof(STAMP)], *name;
+	char stamp[sizeof(STAMP)];
+	auto_free char *name = NULL;
 	struct timespec now;
 	size_t len;
 
@@ -126,13 +127,12 @@ static void save(struct saver *saver)
 	} else {
 		cmd_note("cannot save %s: see above", name);
 	}
-	free(name);
 }
 
 /* Add up what the rings have counted. Return false if they cannot say it. */
 static bool count(const struct catcher *c, uint64_t *written, uint64_t *notified)
 {
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 
 	if (cmd_get_cpus(c->session.ctx, c->session.name, &cpus, &nr))
@@ -143,7 +143,6 @@ static bool count(const struct catcher *c, uint64_t *written, uint64_t *notified
 		*written += cpus[i]->written;
 		*notified += cpus[i]->notified;
 	}
-	hyptrace_free_cpus(cpus);
 	return true;
 }
 

@@ -72,8 +72,8 @@ static int tap(unsigned int id, const void *subbufs, size_t size, void *arg,
 /* Become the consumer of the rings. The kernel undoes all that when the stream is freed. */
 int catch_begin_stream(struct catcher *c)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct session *s = &c->session;
-	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code = catch_hold(c);
 
@@ -92,7 +92,6 @@ int catch_begin_stream(struct catcher *c)
 	for (i = 0; i < nr; i++)
 		catch_add_cpu(c, &(struct catch_cpu){
 			.id = cpus[i]->id, .counts = ring_counts_of(cpus[i]) });
-	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 

@@ -28,16 +28,15 @@ static bool accept(const struct hyptrace_stream_event *event, void *arg)
 
 static int find_event(struct catcher *c)
 {
+	auto_choice struct event_choice choice = {};
 	const struct words words = { .words = (const char *[]){ c->name }, .nr = 1 };
 	const struct session *s = &c->session;
-	struct event_choice choice = {};
 	struct hyptrace_error err;
 	size_t at;
 	int code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
 
 	if (!code && !strcmp(choice.names[0], c->name))
 		c->event = choice.events[0];
-	event_choice_free(&choice);
 	if (code)
 		return code;
 	if (!c->event)

@@ -113,8 +113,8 @@ static int renew_base(struct catcher *c, struct hyptrace_error *err)
 /* If others have reset the counters or switched them off, count again. */
 static void renew(struct catcher *c)
 {
+	auto_event struct hyptrace_event *event = NULL;
 	const struct session *s = &c->session;
-	struct hyptrace_event *event;
 	struct hyptrace_error err;
 
 	if (hyptrace_get_event(s->ctx->h, s->name, c->event->name, &event, NULL))
@@ -125,7 +125,6 @@ static void renew(struct catcher *c)
 			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
 				 c->event->name, err.text);
 	}
-	hyptrace_free_event(event);
 }
 
 static void read_sums(struct catcher *c)

@@ -21,8 +21,8 @@
 
 int record_choose(struct record *r)
 {
+	auto_choice struct event_choice choice = {};
 	struct session *s = &r->session;
-	struct event_choice choice = {};
 	unsigned int i;
 	int code = EXIT_DONE;
 
@@ -37,19 +37,17 @@ int record_choose(struct record *r)
 		r->chosen[r->nr_chosen++] = choice.events[i];
 	gaps_begin(&s->gaps, s->ctx, s->name, &choice, s->events, s->nr_events);
 	s->gaps.own = s->choice.filter;
-	event_choice_free(&choice);
 	return code;
 }
 
 /* Set the filter of the chosen events at EL2, or of all that are enabled. Return an exit code. */
 int record_set_filter(struct record *r)
 {
+	auto_filter struct hyptrace_filter *filter = NULL;
 	const struct session *s = &r->session;
 	const struct hyptrace_event **events = r->chosen;
-	struct hyptrace_filter *filter;
 	struct hyptrace_error err;
 	unsigned int nr = r->nr_chosen, i;
-	int code = EXIT_DONE;
 	size_t at;
 
 	if (!s->choice.filter)
@@ -61,12 +59,11 @@ int record_set_filter(struct record *r)
 	if (!filter)
 		return filter_fail(s->choice.filter, at, &err);
 	r->is_filtered = true;
-	for (i = 0; i < nr && !code; i++)
+	for (i = 0; i < nr; i++)
 		if (event_hold(s->ctx->h, events[i], true, filter, events[i]->trigger,
 			       events[i]->after, &err))
-			code = cmd_fail_verb("filter", events[i]->name, &err);
-	hyptrace_filter_free(filter);
-	return code;
+			return cmd_fail_verb("filter", events[i]->name, &err);
+	return EXIT_DONE;
 }
 
 static int add_ring(struct record *r, unsigned int cpu)
@@ -93,8 +90,8 @@ static int add_ring(struct record *r, unsigned int cpu)
 /* Become the consumer. The caller calls record_close_rings() in any case. */
 int record_open_rings(struct record *r)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct session *s = &r->session;
-	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
@@ -103,7 +100,6 @@ int record_open_rings(struct record *r)
 	r->rings = xcalloc(nr + 1, sizeof(*r->rings));
 	for (i = 0; i < nr && !code; i++)
 		code = add_ring(r, cpus[i]->id);
-	hyptrace_free_cpus(cpus);
 	if (!code && !r->nr_rings)
 		code = cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
 	return code;
@@ -140,7 +136,7 @@ bool record_count(struct record *r, enum record_count how)
 {
 	const struct session *s = &r->session;
 	struct record_ring *ring;
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct ring_counts file;
 	unsigned int nr, i;
 
@@ -165,7 +161,6 @@ bool record_count(struct record *r, enum record_count how)
 						      r->file.w);
 		ring_counts_add(&ring->sum, &file);
 	}
-	hyptrace_free_cpus(cpus);
 	return true;
 }
 

@@ -157,9 +157,9 @@ static void save(struct saving *saving)
 
 int record_snapshot(struct record *r)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct session *s = &r->session;
 	struct saving saving = { .r = r };
-	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
 	int code, end;
 
@@ -176,7 +176,6 @@ int record_snapshot(struct record *r)
 		saving.copiers[i].subbuf = xmalloc(s->remote->subbuf_size);
 	}
 	r->nr_rings = nr;
-	hyptrace_free_cpus(cpus);
 	save(&saving);
 	free(saving.copiers);
 	if (saving.code && r->file.w)

@@ -205,17 +205,17 @@ static int hold(struct counting *c, bool on)
 /* Return false if EL2 does not count, for example since the remote was registered again. */
 static bool get_breaks(const struct counting *c, uint32_t *breaks)
 {
-	struct hyptrace_event *event;
 	bool counted = true;
 	unsigned int i;
 
 	for (i = 0; i < c->nr_names; i++) {
+		auto_event struct hyptrace_event *event = NULL;
+
 		/* If this fails, so does the next request, with a message. */
 		if (hyptrace_get_event(c->s->ctx->h, c->s->name, c->names[i], &event, NULL))
 			return true;
 		counted &= event->counted;
 		breaks[i] = event->count_breaks;
-		hyptrace_free_event(event);
 	}
 	return counted;
 }

@@ -183,11 +183,11 @@ static void put_states(struct out *out, const struct hyptrace_remote *remote)
 /* All is read before anything is printed: what is printed is complete. */
 int stat_metrics(struct context *ctx)
 {
-	struct hyptrace_event_counter **counters = NULL;
-	struct hyptrace_cpu **cpus = NULL;
+	auto_counters struct hyptrace_event_counter **counters = NULL;
+	struct hyptrace_cpu **cpus auto_cpus = NULL;
+	struct hyptrace_event **events auto_events = NULL;
 	unsigned int nr, nr_counters = 0, nr_cpus;
 	struct hyptrace_remote *remote;
-	struct hyptrace_event **events;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 	bool can_count;
@@ -208,9 +208,6 @@ int stat_metrics(struct context *ctx)
 		put_rings(&ctx->out, remote->name, cpus, nr_cpus);
 		put_all_counters(&ctx->out, remote->name, events, counters, nr_counters);
 	}
-	hyptrace_free_cpus(cpus);
-	hyptrace_free_counters(counters);
-	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;
 }

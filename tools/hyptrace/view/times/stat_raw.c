@@ -120,18 +120,13 @@ static void print_sums(struct context *ctx, const struct columns *columns, bool 
 static int get_sums(struct context *ctx, const char *remote, struct hyptrace_event *const *events,
 		    struct hyptrace_event_counter ***counters, struct counter_sums *sums)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct hyptrace_error err;
-	struct hyptrace_cpu **cpus;
 	unsigned int nr, i;
-	int code;
 
-	if (ctx->have_cpus) {
-		/* refuse CPUs that do not exist */
-		code = cmd_get_cpus(ctx, remote, &cpus, &nr);
-		if (code)
-			return code;
-		hyptrace_free_cpus(cpus);
-	}
+	/* refuse CPUs that do not exist */
+	if (ctx->have_cpus && cmd_get_cpus(ctx, remote, &cpus, &nr))
+		return EXIT_REFUSED;
 	if (hyptrace_get_counters(ctx->h, remote, HYPTRACE_CPU_ALL, counters, &nr, &err))
 		return cmd_fail("cannot get the counters: %s", err.text);
 	for (i = 0; i < nr; i++)
@@ -145,10 +140,10 @@ static int get_sums(struct context *ctx, const char *remote, struct hyptrace_eve
 
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 {
-	struct hyptrace_event_counter **counters = NULL;
+	auto_counters struct hyptrace_event_counter **counters = NULL;
+	struct hyptrace_event **events auto_events = NULL;
 	struct counter_sums sums = {};
 	struct hyptrace_remote *remote;
-	struct hyptrace_event **events;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
@@ -163,8 +158,6 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 		print_sums(ctx, columns, histogram, &sums);
 	}
 	counter_sums_free(&sums);
-	hyptrace_free_counters(counters);
-	hyptrace_free_events(events);
 	hyptrace_free_remote(remote);
 	return code;
 }

@@ -158,7 +158,7 @@ static int begin(struct session *s)
 /* If nobody has traced before, each CPU switches its ring on while it is in the host. */
 static int add_online(struct stat *stat, bool in_host)
 {
-	struct hyptrace_cpu **cpus;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(stat->session.ctx, stat->session.name, &cpus, &nr);
 
@@ -168,7 +168,6 @@ static int add_online(struct stat *stat, bool in_host)
 		if (cpus[i]->online)
 			stat_add_cpu(stat, cpus[i]->id)->times.now = in_host ? STAT_HOST :
 									       STAT_UNKNOWN;
-	hyptrace_free_cpus(cpus);
 	return EXIT_DONE;
 }
 
