@@ -2,8 +2,7 @@
 /*
  * The printer: text or JSON from the same calls.
  *
- * In text an object is a heading with aligned lines "label  value" below it. An object
- * within a row is one cell "key=value key=value".
+ * In text an object is a heading with aligned lines "label  value" below it.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -29,7 +28,6 @@ enum frame_kind {
 	FRAME_ARRAY,
 	FRAME_TABLE,
 	FRAME_ROW,
-	FRAME_CELL,
 	FRAME_LINE,
 };
 
@@ -41,9 +39,6 @@ struct frame {
 	const struct columns		*columns;	/* TABLE, ROW: the columns */
 	const struct printer_label	*labels;	/* OBJECT: names of its values in text */
 	struct table			*table;	/* OBJECT: its labels and values; TABLE: its rows */
-	const char			*key;	/* CELL: its column */
-	char				*text;	/* CELL: its text */
-	FILE				*cell;	/* CELL: appends to text */
 };
 
 struct printer {
@@ -189,39 +184,28 @@ static void text_end(struct printer *p)
 			table_free(frame->table);
 		p->has_heads |= printer_is_csv(p);
 		break;
-	case FRAME_CELL:
-		text_close(frame->cell);
-		/* printer_line() has printed its whole text */
-		if (top(p)->kind == FRAME_ROW)
-			table_cell(top(p)->table, frame->key, frame->text, NULL);
-		free(frame->text);
-		break;
 	default:
 		break;
 	}
 }
 
-void printer_object(struct printer *p, const char *key)
+static void begin(struct printer *p, const char *key, enum frame_kind kind, char bracket)
 {
-	struct frame *outer = top(p), *frame;
+	struct frame *outer = top(p);
 
 	if (printer_is_json(p)) {
 		json_key(p, key);
-		out_putc(p->out, '{');
-		push(p, FRAME_OBJECT);
-		return;
-	}
-
-	if (outer && outer->kind == FRAME_OBJECT)
+		out_putc(p->out, bracket);
+	} else if (outer && outer->kind == FRAME_OBJECT) {
 		flush_object(p, outer);
-	if (outer && (outer->kind == FRAME_ROW || outer->kind == FRAME_LINE ||
-		      outer->kind == FRAME_CELL)) {
-		frame = push(p, FRAME_CELL);
-		frame->key = key;
-		frame->cell = text_open(&frame->text);
-		return;
 	}
-	push(p, FRAME_OBJECT);
+	push(p, kind);
+}
+
+/* In text, not within a row or a line */
+void printer_object(struct printer *p, const char *key)
+{
+	begin(p, key, FRAME_OBJECT, '{');
 }
 
 void printer_labels(struct printer *p, const struct printer_label *labels)
@@ -231,15 +215,7 @@ void printer_labels(struct printer *p, const struct printer_label *labels)
 
 void printer_array(struct printer *p, const char *key)
 {
-	struct frame *outer = top(p);
-
-	if (printer_is_json(p)) {
-		json_key(p, key);
-		out_putc(p->out, '[');
-	} else if (outer && outer->kind == FRAME_OBJECT) {
-		flush_object(p, outer);
-	}
-	push(p, FRAME_ARRAY);
+	begin(p, key, FRAME_ARRAY, '[');
 }
 
 void printer_table(struct printer *p, const char *key, const struct columns *columns)
@@ -347,9 +323,6 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
 		if (printer_is_csv(p) && json)
 			text = strcmp(json, "null") ? json : "";
 		table_cell(frame->table, key, text, color_of(style));
-		break;
-	case FRAME_CELL:
-		fprintf(frame->cell, "%s%s=%s", frame->nr++ ? " " : "", key, text);
 		break;
 	default:
 		break;
