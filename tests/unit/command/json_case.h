@@ -8,9 +8,46 @@
 #include <string.h>
 
 #include "hyptrace_model.h"
+#include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/lines.h"
 #include "../../tools/hyptrace/sink/row.h"
+
+/* Print a field that is not a number: a char array as a string, others as hex bytes. */
+static void print_array_field(struct printer *p, const struct hyptrace_field *field,
+			      const struct hyptrace_record *rec)
+{
+	auto_free char *text = NULL;
+	uint32_t size, i;
+	const unsigned char *at = hyptrace_field_bytes(field, rec, &size);
+
+	if (!at)
+		return;
+	text = xcalloc(2, size + 1);
+	if (strstr(field->type, "char"))
+		memcpy(text, at, strnlen((const char *)at, size));
+	else
+		for (i = 0; i < size; i++)
+			sprintf(text + 2 * i, "%02x", at[i]);
+	printer_str(p, field->name, text);
+}
+
+static void print_field(struct printer *p, const struct hyptrace_field *field,
+			const struct hyptrace_record *rec)
+{
+	uint64_t value;
+
+	if (hyptrace_field_value(field, rec, &value))
+		print_array_field(p, field, rec);
+	else if (field->size == sizeof(value) && field->is_signed)
+		printer_s64(p, field->name, value);
+	else if (field->size == sizeof(value))
+		printer_u64(p, field->name, value);
+	else if (field->is_signed)
+		printer_int(p, field->name, value);
+	else
+		printer_uint(p, field->name, value);
+}
 
 static void print_symbols(struct printer *p, struct hyptrace_formats *formats,
 			  const struct hyptrace_event *event, const struct hyptrace_record *rec)
@@ -76,7 +113,7 @@ static void print_slowly(struct printer *p, struct hyptrace_formats *formats,
 	result = hyptrace_formats_missing(formats, event, rec);
 	for (i = 0; i < event->nr_fields; i++)
 		if (event->fields[i] != result)
-			lines_field_json(p, event->fields[i], rec);
+			print_field(p, event->fields[i], rec);
 	printer_end(p);
 	print_symbols(p, formats, event, rec);
 	print_args(p, formats, event, rec);

@@ -40,7 +40,7 @@ struct json_rows {
 	bool			has_memory;
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
-	struct map		calls;	/* rows of their arguments */
+	struct map		args;	/* rows of the arguments of calls, by hypercall and event */
 	struct json_event	*events[EXPORT_NR_IDS];
 };
 
@@ -72,9 +72,9 @@ void json_rows_free(struct json_rows *rows)
 		return;
 	if (rows->has_memory)
 		out_free(&rows->memory);
-	for (args = NULL; (args = map_next(&rows->calls, args)); free(args->ptr))
+	for (args = NULL; (args = map_next(&rows->args, args)); free(args->ptr))
 		row_free(args->ptr);
-	map_free(&rows->calls);
+	map_free(&rows->args);
 	free(rows->tail);
 	for (i = 0; i < EXPORT_NR_IDS; i++) {
 		if (!rows->events[i])
@@ -158,41 +158,69 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 	return json;
 }
 
-static void compile_call(struct row *args, const struct json_rows *rows,
-			 const struct hyptrace_event *event, const struct hyptrace_hypercall *of)
+/* Is a field of a call none of those that strace prints with keys of their own? */
+static bool is_argument(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
 {
-	const struct hyptrace_meaning *meaning = rows->model->by_id[event->id];
+	static const enum hyptrace_role others[] = {
+		HYPTRACE_ROLE_ID, HYPTRACE_ROLE_RESULT, HYPTRACE_ROLE_DURATION, HYPTRACE_ROLE_CODE,
+		HYPTRACE_ROLE_CLASS, HYPTRACE_ROLE_VCPU, HYPTRACE_ROLE_VM, HYPTRACE_ROLE_INDEX,
+		HYPTRACE_ROLE_INVALID,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (meaning->places[others[i]].field == field)
+			return false;
+	return true;
+}
+
+/* Compile the arguments of a call as an object; @of: NULL if their names are not known. */
+static void compile_args(struct row *args, const struct json_rows *rows,
+			 const struct hyptrace_meaning *meaning,
+			 const struct hyptrace_hypercall *of)
+{
+	const struct hyptrace_event *event = meaning->event;
 	const unsigned int nr = hyptrace_meaning_named_args(meaning, of);
+	const char *before = "{";
 	unsigned int i;
 
 	row_init(args, ROW_JSON, rows->formats, event);
 	for (i = 0; i < nr; i++) {
-		row_add_text(args, i ? "\"," : ",\"args\":{");
+		row_add_text(args, i ? "\"," : "{");
 		row_add_string(args, of->args[i]->name);
 		row_add_text(args, ":\"");
 		row_add_value(args, meaning->places[HYPTRACE_ROLE_ARG1 + i].field);
 	}
-	row_add_text(args, nr ? "\"}" : ",\"args\":{}");
+	for (i = 0; i < event->nr_fields && !of; i++) {
+		if (!is_inside(args, event->fields[i]) || !is_argument(meaning, event->fields[i]))
+			continue;
+		add_field(args, event->fields[i], before);
+		before = ",";
+	}
+	row_add_text(args, nr ? "\"}" : *before == ',' ? "}" : "{}");
 }
 
-static void print_args(struct json_rows *rows, const struct hyptrace_event *event,
-		       const struct hyptrace_record *rec, struct out *out)
+/* Find a hypercall whose arguments are known; else return NULL. */
+static const struct hyptrace_hypercall *find_call(const struct hyptrace_meaning *meaning,
+						  const struct hyptrace_record *rec)
 {
-	const struct hyptrace_meaning *meaning;
 	const struct hyptrace_hypercall *call;
-	struct map_entry *args;
 
-	if (!rows->model)
-		return;
-	meaning = rows->model->by_id[event->id];
 	call = hyptrace_meaning_hypercall(meaning,
 					  hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
-	if (!call || !call->known_args)
-		return;
-	args = map_add(&rows->calls, call->id, event->id);
+	return call && call->known_args ? call : NULL;
+}
+
+static void print_args(struct json_rows *rows, const struct hyptrace_meaning *meaning,
+		       const struct hyptrace_hypercall *call, const struct hyptrace_record *rec,
+		       struct out *out)
+{
+	const uint64_t key = call ? call->id : UINT64_MAX;
+	struct map_entry *args = map_add(&rows->args, key, meaning->event->id);
+
 	if (!args->ptr) {
 		args->ptr = xmalloc(sizeof(struct row));
-		compile_call(args->ptr, rows, event, call);
+		compile_args(args->ptr, rows, meaning, call);
 	}
 	row_print(args->ptr, rec, out);
 }
@@ -235,6 +263,7 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 			       const struct hyptrace_record *rec, struct out *out)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(rows->formats, rec);
+	const struct hyptrace_hypercall *call;
 	const struct row *fields;
 	struct json_event *json;
 
@@ -253,10 +282,13 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 	row_print(fields, rec, out);
 	if (json->has_names)
 		print_names(json, rec, out);
-	if (json->has_text) {
-		print_args(rows, event, rec, out);
-		row_print_text(rows->formats, event, rec, out);
+	call = rows->model && json->has_text ? find_call(rows->model->by_id[event->id], rec) : NULL;
+	if (call) {
+		out_puts(out, ",\"args\":");
+		print_args(rows, rows->model->by_id[event->id], call, rec, out);
 	}
+	if (json->has_text)
+		row_print_text(rows->formats, event, rec, out);
 }
 
 static struct out *clear_memory(struct json_rows *rows)
@@ -320,6 +352,16 @@ const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 	out_putc(out, ',');
 	put_lost(out, rec->lost);
 	out_putc(out, '}');
+	*len = out->len;
+	return out->buf;
+}
+
+const char *json_rows_args(struct json_rows *rows, const struct hyptrace_meaning *meaning,
+			   const struct hyptrace_record *rec, size_t *len)
+{
+	struct out *out = clear_memory(rows);
+
+	print_args(rows, meaning, find_call(meaning, rec), rec, out);
 	*len = out->len;
 	return out->buf;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct hyptrace_formats;
+struct hyptrace_meaning;
 struct hyptrace_model;
 struct hyptrace_record;
 struct json_rows;
@@ -30,6 +31,9 @@ void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hypt
 		     struct out *out);
 void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
 		    struct out *out);
+/* The arguments of a call as an object, likewise: those that are known, or else fields */
+const char *json_rows_args(struct json_rows *rows, const struct hyptrace_meaning *meaning,
+			   const struct hyptrace_record *rec, size_t *len);
 /* An event as an object, never indented, with the member "lost"; valid until the next call */
 const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 			     const struct hyptrace_record *rec, size_t *len);

@@ -88,7 +88,4 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		  unsigned int nr);
 void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost);
 
-void lines_field_json(struct printer *p, const struct hyptrace_field *field,
-		      const struct hyptrace_record *rec);
-
 #endif /* LINES_H */

@@ -9,6 +9,7 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/text.h"
+#include "sink/json_rows.h"
 #include "strace.h"
 
 /* What a call is indented by, for each call that it is in */
@@ -52,40 +53,6 @@ static void print_text(struct lines *lines, const struct hyptrace_span *call, bo
 	out_putc(lines->out, '\n');
 }
 
-/* Is a field none of those that have a key of their own? */
-static bool is_argument(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
-{
-	static const enum hyptrace_role others[] = {
-		HYPTRACE_ROLE_ID, HYPTRACE_ROLE_RESULT, HYPTRACE_ROLE_DURATION, HYPTRACE_ROLE_CODE,
-		HYPTRACE_ROLE_CLASS, HYPTRACE_ROLE_VCPU, HYPTRACE_ROLE_VM, HYPTRACE_ROLE_INDEX,
-		HYPTRACE_ROLE_INVALID,
-	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (meaning->places[others[i]].field == field)
-			return false;
-	return true;
-}
-
-static void print_args(struct printer *p, const struct hyptrace_span *call)
-{
-	const struct hyptrace_meaning *meaning = call->meaning;
-	const struct hyptrace_event *event = meaning->event;
-	const struct hyptrace_hypercall *hypercall;
-	unsigned int i;
-
-	hypercall = hyptrace_meaning_hypercall(meaning, call->key);
-	printer_object(p, "args");
-	for (i = 0; i < hyptrace_meaning_named_args(meaning, hypercall); i++)
-		printer_u64(p, hypercall->args[i]->name,
-			    hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ARG1 + i, &call->record));
-	for (i = 0; i < event->nr_fields && (!hypercall || !hypercall->known_args); i++)
-		if (is_argument(meaning, event->fields[i]))
-			lines_field_json(p, event->fields[i], &call->record);
-	printer_end(p);
-}
-
 static void print_number(struct printer *p, const char *key, const struct hyptrace_span *call,
 			 enum hyptrace_role role)
 {
@@ -99,18 +66,22 @@ static void print_number(struct printer *p, const char *key, const struct hyptra
 		printer_int(p, key, value);
 }
 
-static void print_json(struct printer *p, const struct hyptrace_span *call)
+static void print_json(struct lines *lines, const struct hyptrace_span *call)
 {
 	const struct hyptrace_meaning *meaning = call->meaning;
+	struct printer *p = lines->p;
 	char number[STRACE_NUMBER_SIZE];
+	const char *args;
 	int64_t result;
+	size_t len;
 
 	printer_line(p, STYLE_PLAIN, "%s", "");
 	printer_u64(p, "time", call->end);
 	printer_uint(p, "cpu", call->cpu);
 	printer_str(p, "kind", meaning->event->name);
 	printer_str(p, "name", strace_name(call->name, call->key, number));
-	print_args(p, call);
+	args = json_rows_args(lines->rows, meaning, &call->record, &len);
+	printer_json(p, "args", args, len);
 	if (hyptrace_meaning_result(meaning, &call->record, &result))
 		printer_s64(p, "result", result);
 	else
@@ -127,7 +98,7 @@ static void print_json(struct printer *p, const struct hyptrace_span *call)
 void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times)
 {
 	if (lines->json)
-		print_json(lines->p, call);
+		print_json(lines, call);
 	else
 		print_text(lines, call, times);
 }
