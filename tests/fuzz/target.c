@@ -216,9 +216,8 @@ static void try_export(struct hyptrace_file *file, size_t size,
 	static struct out out;
 	struct export x = {
 		.info = hyptrace_file_info(file), .folder_fd = -1, .name = "out",
-		.formats = hyptrace_file_info(file)->formats,
+		.format = format, .formats = hyptrace_file_info(file)->formats,
 	};
-	struct export_stream stream = { .x = &x, .format = format };
 	unsigned int i;
 	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
 	struct origin *origin = origin_new(x.info);
@@ -237,10 +236,10 @@ static void try_export(struct hyptrace_file *file, size_t size,
 		out_init(&out, open("/dev/null", O_WRONLY | O_CLOEXEC));
 		x.out = &out;
 	}
-	if (!stream.format->begin(&x))
-		read_all(file, size, export_event, &stream);
-	export_end_parts(&stream);
-	stream.format->end(&x);
+	if (!format->begin(&x))
+		read_all(file, size, export_event, &x);
+	export_end_parts(&x);
+	format->end(&x);
 	if (x.out) {
 		out_flush(&out);
 		close(out.fd);

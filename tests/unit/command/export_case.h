@@ -41,7 +41,6 @@ static struct hyptrace_file_info info = {
 };
 
 static struct export x;
-static struct export_stream stream;
 static const struct export_format *x_format;
 static struct out x_out;
 static char folder[] = "/tmp/test_export.XXXXXX";
@@ -99,13 +98,13 @@ static inline void begin_export(const char *name, bool to_folder)
 	x_format = export_find_format(name);
 	assert_non_null(x_format);
 	x = (struct export) {
-		.info = &info, .formats = formats, .events = event_list(events, NR_EVENTS),
+		.format = x_format, .info = &info, .formats = formats,
+		.events = event_list(events, NR_EVENTS),
 		.nr_events = NR_EVENTS, .name = "out", .calls = calls, .nr_calls = COUNT(calls),
 		.nr_cpus = 4096, .model = hyptrace_model_new(formats, NULL),
 		.origin = origin_new(&info),
 	};
 	assert_non_null(x.model);
-	stream = (struct export_stream) { .x = &x, .format = x_format };
 	said[0] = '\0';
 	if (to_folder) {
 		strcpy(folder + sizeof(folder) - 7, "XXXXXX");
@@ -135,7 +134,7 @@ static inline int end_all(void)
 {
 	int code;
 
-	export_end_parts(&stream);
+	export_end_parts(&x);
 	code = x_format->end(&x);
 	hyptrace_model_free((struct hyptrace_model *)x.model);
 	origin_free(x.origin);
@@ -178,7 +177,7 @@ static inline void put_record(unsigned int cpu, const struct hyptrace_record *re
 {
 	const struct hyptrace_stream_event event = { .cpu = cpu, .record = *rec };
 
-	export_put(&stream, &event, 1);
+	export_put(&x, &event, 1);
 }
 
 static inline void put_at(uint64_t ts, unsigned int cpu, const char *name, const void *payload)

@@ -320,7 +320,7 @@ static void table_that_exists(void **state)
 	close(openat(x.folder_fd, "selftest.csv", O_CREAT | O_WRONLY, 0600));
 	PUT(5, 0, selftest, .id = 7);
 	PUT(5, 0, hyp_enter, .reason = 1);
-	assert_int_equal(export_flush(&stream), EBADF);
+	assert_int_equal(export_flush(&x), EBADF);
 	assert_int_equal(end_all(), EXIT_REFUSED);
 	assert_string_equal(said, "cannot create \"out/selftest.csv\": File exists");
 	remove_folder();
@@ -341,11 +341,11 @@ static void no_space_in_a_folder(void **state)
 	for (i = 0; i < COUNT(names); i++) {
 		begin_export(names[i], true);
 		PUT(5, 0, selftest, .id = 7);
-		assert_int_equal(export_flush(&stream), 0);
+		assert_int_equal(export_flush(&x), 0);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 		for (j = 0; j < 1000; j++)
 			PUT(6 + j, 0, selftest, .id = j);
-		assert_int_equal(export_flush(&stream), EFBIG);
+		assert_int_equal(export_flush(&x), EFBIG);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 		assert_int_equal(end_all(), EXIT_REFUSED);
 		ASSERT_HAS(said, "cannot write \"out/");

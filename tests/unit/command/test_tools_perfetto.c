@@ -34,7 +34,6 @@ static struct hyptrace_file_info info;
 static uint64_t first;
 #define NR_CPUS	4
 static struct export x;
-static struct export_stream stream = { .x = &x };
 volatile sig_atomic_t signals_stop;
 static struct out out;
 static FILE *file;
@@ -74,14 +73,14 @@ static int begin(void **state)
 	assert_non_null(file);
 	out_init(&out, fileno(file));
 	x = (struct export){
-		.info = &info, .formats = formats, .events = list, .nr_events = NR_EVENTS,
+		.format = export_find_format("perfetto"), .info = &info, .formats = formats,
+		.events = list, .nr_events = NR_EVENTS,
 		.out = &out, .nr_cpus = NR_CPUS, .first = first,
 		.model = hyptrace_model_new(formats, NULL), .origin = origin_new(&info),
 	};
 	assert_non_null(x.model);
-	stream.format = export_find_format("perfetto");
-	assert_non_null(stream.format);
-	assert_int_equal(stream.format->begin(&x), EXIT_DONE);
+	assert_non_null(x.format);
+	assert_int_equal(x.format->begin(&x), EXIT_DONE);
 	return 0;
 }
 
@@ -89,7 +88,7 @@ static void put_record(unsigned int cpu, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_stream_event event = { .cpu = cpu, .record = *rec };
 
-	export_put(&stream, &event, 1);
+	export_put(&x, &event, 1);
 }
 
 static void lose(unsigned int cpu, uint64_t ts, uint64_t lost)
@@ -116,8 +115,8 @@ static char *finish(void)
 	char *data, *text;
 	long size;
 
-	export_end_parts(&stream);
-	assert_int_equal(stream.format->end(&x), EXIT_DONE);
+	export_end_parts(&x);
+	assert_int_equal(x.format->end(&x), EXIT_DONE);
 	hyptrace_model_free((struct hyptrace_model *)x.model);
 	origin_free(x.origin);
 	out_flush(&out);

@@ -21,6 +21,7 @@
  * end_part(), and events() after export_wait() change it.
  */
 struct export {
+	const struct export_format		*format;
 	const struct hyptrace_file_info		*info;
 	struct hyptrace_formats			*formats;	/* not for the parts */
 	const struct hyptrace_model		*model;
@@ -36,6 +37,10 @@ struct export {
 	int					folder_fd;
 	const char				*name;		/* of the output, for messages */
 	bool					is_alone;	/* with no threads of its own */
+	/* notes a damaged place of the file, after which reading continues */
+	void			(*damage)(const struct hyptrace_error *err, void *arg);
+	void					*damage_arg;
+	struct work				*works;		/* of export_put() */
 	void					*state;		/* the format's own */
 };
 
@@ -127,19 +132,10 @@ int export_open_unnamed(void);
 
 /* export_parts.c */
 /* Events that come in order, such as those of a stream */
-struct export_stream {
-	struct export			*x;
-	const struct export_format	*format;
-	struct work			*works;		/* NULL at the beginning */
-};
-
-void export_put(struct export_stream *s, const struct hyptrace_stream_event *events,
-		unsigned int nr);
-int export_flush(struct export_stream *s);
-void export_end_parts(struct export_stream *s);
-int export_file(const struct export_format *format, struct export *x, struct hyptrace_file *file,
-		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
-		struct hyptrace_error *err);
+void export_put(struct export *x, const struct hyptrace_stream_event *events, unsigned int nr);
+int export_flush(struct export *x);
+void export_end_parts(struct export *x);
+int export_file(struct export *x, struct hyptrace_file *file, struct hyptrace_error *err);
 void export_wait(const struct export_part *part);
 
 /* export_many.c */

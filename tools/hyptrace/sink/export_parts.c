@@ -16,7 +16,6 @@
 /* A part, and the buffer of its output */
 struct work {
 	struct export_part			part;
-	const struct export_format		*format;
 	bool					is_begun;
 	struct work				*next;
 	struct out				out;
@@ -38,14 +37,12 @@ void export_wait(const struct export_part *part)
 		w->out.error = ECANCELED;
 }
 
-static struct work *work_new(const struct export_format *format, struct export *x,
-			     struct hyptrace_formats *formats)
+static struct work *work_new(struct export *x, struct hyptrace_formats *formats)
 {
 	struct work *w = xcalloc(1, sizeof(*w));
 
 	w->part.x = x;
 	w->part.formats = formats;
-	w->format = format;
 	if (!x->out)
 		return w;
 	/* what begin() has written comes first */
@@ -62,17 +59,18 @@ static void put(struct work *w, const struct hyptrace_stream_event *events, unsi
 {
 	if (!w->is_begun) {
 		w->part.cpu = events->cpu;
-		w->format->begin_part(&w->part);
+		w->part.x->format->begin_part(&w->part);
 	}
 	w->is_begun = true;
-	w->format->events(&w->part, events, nr);
+	w->part.x->format->events(&w->part, events, nr);
 }
 
 /* Return an errno once a write has failed. */
 static int flush(void *state)
 {
 	struct work *w = state;
-	const int error = w->is_begun && w->format->flush ? w->format->flush(&w->part) : 0;
+	const struct export_format *format = w->part.x->format;
+	const int error = w->is_begun && format->flush ? format->flush(&w->part) : 0;
 
 	if (!w->part.out)
 		return error;
@@ -87,7 +85,7 @@ static void end_work(struct work *w)
 	w->part.batch = NULL;
 	flush(w);
 	if (w->is_begun)
-		w->format->end_part(&w->part);
+		w->part.x->format->end_part(&w->part);
 	if (out)
 		out_flush(&w->out);
 	if (out && !out->error && w->out.error != ECANCELED)
@@ -96,62 +94,52 @@ static void end_work(struct work *w)
 	free(w);
 }
 
-void export_put(struct export_stream *s, const struct hyptrace_stream_event *events,
-		unsigned int nr)
+void export_put(struct export *x, const struct hyptrace_stream_event *events, unsigned int nr)
 {
 	const struct hyptrace_stream_event *end = events + nr;
 
 	for (; events < end; events += nr) {
-		struct work **w = &s->works;
+		struct work **w = &x->works;
 
 		nr = end - events;
-		if (s->format->by_cpu)
+		if (x->format->by_cpu)
 			for (nr = 1; events + nr < end && events[nr].cpu == events->cpu; nr++)
 				;
-		while (*w && s->format->by_cpu && (*w)->part.cpu != events->cpu)
+		while (*w && x->format->by_cpu && (*w)->part.cpu != events->cpu)
 			w = &(*w)->next;
 		if (!*w)
-			*w = work_new(s->format, s->x, s->x->formats);
+			*w = work_new(x, x->formats);
 		/* one thread writes: a buffer of each CPU would be flushed amid another's object */
-		(*w)->part.out = s->x->out;
+		(*w)->part.out = x->out;
 		put(*w, events, nr);
 	}
 }
 
 /* Write what is in the buffers. Return an errno once a write has failed. */
-int export_flush(struct export_stream *s)
+int export_flush(struct export *x)
 {
 	struct work *w;
 	int error = 0;
 
-	for (w = s->works; w && !error; w = w->next)
+	for (w = x->works; w && !error; w = w->next)
 		error = flush(w);
 	return error;
 }
 
-void export_end_parts(struct export_stream *s)
+void export_end_parts(struct export *x)
 {
 	struct work *w, *next;
 
-	for (w = s->works; w; w = next) {
+	for (w = x->works; w; w = next) {
 		next = w->next;
 		end_work(w);
 	}
-	s->works = NULL;
+	x->works = NULL;
 }
 
-/* For hyptrace_file_run() */
-struct reading {
-	const struct export_format	*format;
-	struct export			*x;
-	void				(*damage)(const struct hyptrace_error *err, void *arg);
-	void				*arg;
-};
-
-static void *begin_work(struct hyptrace_formats *formats, void *arg)
+static void *begin_work(struct hyptrace_formats *formats, void *x)
 {
-	const struct reading *r = arg;
-	struct work *w = work_new(r->format, r->x, formats);
+	struct work *w = work_new(x, formats);
 
 	if (!w->part.out)
 		return w;
@@ -173,9 +161,9 @@ static int put_batch(void *state, const struct hyptrace_file_batch *batch)
 
 static void report_damage(const struct hyptrace_error *err, void *arg)
 {
-	const struct reading *r = arg;
+	const struct export *x = arg;
 
-	r->damage(err, r->arg);
+	x->damage(err, x->damage_arg);
 }
 
 /* After a signal, other parts may be missing before what this one has not written. */
@@ -189,17 +177,15 @@ static void free_work(void *state)
 }
 
 /* Export the events of a file. Return as hyptrace_file_run(). */
-int export_file(const struct export_format *format, struct export *x, struct hyptrace_file *file,
-		void (*damage)(const struct hyptrace_error *err, void *arg), void *arg,
-		struct hyptrace_error *err)
+int export_file(struct export *x, struct hyptrace_file *file, struct hyptrace_error *err)
 {
-	struct reading reading = { format, x, damage, arg };
+	const struct export_format *format = x->format;
 	const struct hyptrace_file_work work = {
 		/* in a folder, each CPU has a file */
 		.flags = (!format->by_cpu ? 0 : HYPTRACE_FILE_TURNS |
 			  (format->targets & EXPORT_TO_FILE ? 0 : HYPTRACE_FILE_BY_CPU)) |
 			 (x->is_alone ? HYPTRACE_FILE_ALONE : 0),
-		.arg = &reading,
+		.arg = x,
 		.begin = begin_work,
 		.batch = put_batch,
 		.flush = flush,

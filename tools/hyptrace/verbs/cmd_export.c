@@ -36,14 +36,13 @@ static const struct argp_option options[] = {
 
 struct job {
 	struct session			session;
-	const struct export_format	*format;
 	struct export_output		output;
 	struct words			more;		/* files after the first one */
 	bool				need_tar;	/* the name of the output says so */
 	struct host_events		host;		/* the host's events of the file */
 	struct hyptrace_file_info	info;		/* of a live remote */
 	struct export			x;
-	struct export_stream		stream;		/* its format is set once it has begun */
+	bool				has_begun;	/* the format has */
 	int				code;		/* why the format could not begin */
 };
 
@@ -84,7 +83,7 @@ static error_t check_many(const struct job *job)
 {
 	if (!is_folder(job->output.name))
 		return cmd_usage("several files need a folder for their outputs: use \"--out FOLDER/\"");
-	if (!job->format)
+	if (!job->x.format)
 		return cmd_usage("several files need a format: use --format");
 	if (job->output.tar)
 		return cmd_usage("--with is for one file");
@@ -97,32 +96,32 @@ static error_t choose_format(struct job *job)
 	const bool folder = is_folder(output->name);
 	const char *path = job->session.path;
 
-	job->need_tar = !job->format && export_ends_with(output->name, ".tar");
-	if (!job->format && (output->tar || job->need_tar))
-		job->format = find_format(true);
-	if (!job->format)
-		job->format = folder ? find_format(false) : export_guess_format(output->name);
-	if (!job->format && !strcmp(output->name, "-"))
+	job->need_tar = !job->x.format && export_ends_with(output->name, ".tar");
+	if (!job->x.format && (output->tar || job->need_tar))
+		job->x.format = find_format(true);
+	if (!job->x.format)
+		job->x.format = folder ? find_format(false) : export_guess_format(output->name);
+	if (!job->x.format && !strcmp(output->name, "-"))
 		return cmd_usage("name an output with --out or a format with --format");
-	if (!job->format)
+	if (!job->x.format)
 		return cmd_usage("the name \"%s\" stands for no format: use --format",
 				 output->name);
-	if (output->tar && !job->format->host)
+	if (output->tar && !job->x.format->host)
 		return cmd_usage("--with is for the format \"%s\"", find_format(true)->name);
 	if (!path && (output->tar || job->need_tar))
 		return cmd_usage("a TAR has a trace of the host: use \"hyptrace record --host\" first, and name the file");
 
-	output->is_folder = folder || job->format->targets == EXPORT_TO_FOLDER;
-	if (output->is_folder && !(job->format->targets & EXPORT_TO_FOLDER))
+	output->is_folder = folder || job->x.format->targets == EXPORT_TO_FOLDER;
+	if (output->is_folder && !(job->x.format->targets & EXPORT_TO_FOLDER))
 		return cmd_usage("\"%s\" is a folder: the format \"%s\" is one file", output->name,
-				 job->format->name);
+				 job->x.format->name);
 	if (output->is_folder && !strcmp(output->name, "-"))
 		return cmd_usage("the format \"%s\" is a folder: name it with --out",
-				 job->format->name);
-	if ((job->format->is_binary || output->tar) && !strcmp(output->name, "-") &&
+				 job->x.format->name);
+	if ((job->x.format->is_binary || output->tar) && !strcmp(output->name, "-") &&
 	    isatty(STDOUT_FILENO))
 		return cmd_usage("the format \"%s\" is not for a terminal: use --out",
-				 job->format->name);
+				 job->x.format->name);
 	job->session.child.no_stdout = !strcmp(output->name, "-");
 	return 0;
 }
@@ -133,8 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		job->format = export_find_format(arg);
-		return job->format ? 0 : unknown_format(arg);
+		job->x.format = export_find_format(arg);
+		return job->x.format ? 0 : unknown_format(arg);
 	case 'o':
 		job->output.name = arg;
 		return *arg ? 0 : cmd_usage("the name of the output is empty");
@@ -239,6 +238,8 @@ static int prepare(struct job *job)
 	x->info = s->file ? hyptrace_file_info(s->file) : &job->info;
 	x->origin = origin_new(x->info);
 	x->is_alone = job->more.nr;
+	x->damage = session_note_damage;
+	x->damage_arg = s;
 	x->formats = s->formats;
 	x->calls = s->calls;
 	x->nr_calls = s->nr_calls;
@@ -265,11 +266,10 @@ static bool accept_none(const struct hyptrace_stream_event *event __attribute__(
 	return false;
 }
 
-static int read_events(struct job *job, const struct export_format *format, struct export *x,
-		       struct hyptrace_file *file)
+static int read_events(struct job *job, struct export *x, struct hyptrace_file *file)
 {
 	struct hyptrace_error err;
-	int ret = export_file(format, x, file, session_note_damage, &job->session, &err);
+	int ret = export_file(x, file, &err);
 
 	/* who closes the pipe has seen enough; another error is reported later */
 	return ret < 0 && !signals_stop ? session_fail(&job->session, &err) : EXIT_DONE;
@@ -278,8 +278,8 @@ static int read_events(struct job *job, const struct export_format *format, stru
 /* Begin the format, before the first event. */
 static void begin_format(struct job *job)
 {
-	job->stream = (struct export_stream){ .x = &job->x, .format = job->format };
-	job->code = job->format->begin(&job->x);
+	job->has_begun = true;
+	job->code = job->x.format->begin(&job->x);
 	job->session.loop.is_over |= job->code;
 }
 
@@ -290,10 +290,10 @@ static void put_batch(struct session *s, const struct hyptrace_stream_event *eve
 
 	if (!job->x.first)
 		job->x.first = events->record.ts;
-	if (!job->stream.format)
+	if (!job->has_begun)
 		begin_format(job);
 	if (!job->code)
-		export_put(&job->stream, events, nr);
+		export_put(&job->x, events, nr);
 }
 
 /* Write what there is so far; once a write has failed, end. */
@@ -302,7 +302,7 @@ static uint64_t write_events(struct loop *l, uint64_t now)
 	struct job *job = ((struct session *)l->arg)->arg;
 
 	(void)now;
-	l->is_over |= !!export_flush(&job->stream);
+	l->is_over |= !!export_flush(&job->x);
 	return UINT64_MAX;
 }
 
@@ -329,7 +329,7 @@ static int export_events(struct job *job)
 		code = session_run(s);
 	} else {
 		begin_format(job);
-		code = job->code ? job->code : read_events(job, job->format, &job->x, s->file);
+		code = job->code ? job->code : read_events(job, &job->x, s->file);
 		session_count_file(s);
 	}
 	return s->file && signals_stop ? fail_interrupted(job) : code;
@@ -349,10 +349,10 @@ static int run_format(struct job *job)
 	if (code)
 		return code;
 	code = export_events(job);
-	if (!job->stream.format)
+	if (!job->has_begun)
 		begin_format(job);
-	export_end_parts(&job->stream);
-	ended = job->format->end(x);
+	export_end_parts(x);
+	ended = x->format->end(x);
 	code = code ?: job->code ?: ended;
 	return output->tar && !code ? export_tar_end(output) : code;
 }
@@ -391,13 +391,14 @@ static int export_host(struct job *job)
 	out = xmalloc(sizeof(*out));
 	out_init(out, job->output.tar_fd);
 	x = job->x;
+	x.format = x.format->host;
 	info = hyptrace_file_info(h->file);
 	x.events = info->events;
 	x.nr_events = info->nr_events;
 	x.formats = info->formats;
 	x.out = out;
-	code = job->format->host->begin(&x) ?: read_events(job, job->format->host, &x, h->file);
-	job->format->host->end(&x);
+	code = x.format->begin(&x) ?: read_events(job, &x, h->file);
+	x.format->end(&x);
 	if (!code && signals_stop)
 		code = fail_interrupted(job);
 	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
@@ -427,10 +428,10 @@ static int prepare_host(struct job *job)
 		return job->output.tar ? export_tar_check(job->output.tar) : EXIT_DONE;
 	if (job->output.tar)
 		return cmd_fail("\"%s\" has events of the host: it needs no --with", s->path);
-	h->no_host = !job->format->host;
+	h->no_host = !job->x.format->host;
 	if (h->no_host && !s->quiet)
 		cmd_note("\"%s\": the format \"%s\" leaves out the events of the host", s->path,
-			 job->format->name);
+			 job->x.format->name);
 	host_events_share(h, &s->choice, s->file);
 	return EXIT_DONE;
 }
@@ -490,7 +491,7 @@ static int export_one(void *arg, const char *file, const char *out)
 	job->session.path = file;
 	job->session.is_one_of_many = true;
 	job->output.name = out;
-	job->output.is_folder = !(job->format->targets & EXPORT_TO_FILE);
+	job->output.is_folder = !(job->x.format->targets & EXPORT_TO_FILE);
 	return export_session(job);
 }
 
@@ -498,7 +499,7 @@ static int export_files(struct job *job)
 {
 	auto_free char **files = xcalloc(job->more.nr + 1, sizeof(*files));
 	struct export_many many = {
-		.folder = job->output.name, .ending = job->format->endings[0],
+		.folder = job->output.name, .ending = job->x.format->endings[0],
 		.one = export_one, .arg = job, .files = files,
 	};
 	unsigned int i;

@@ -192,12 +192,15 @@ static int print_file(struct printing *p)
 		.begin_part = begin_part, .events = print_part, .end_part = end_part,
 	};
 	struct session *s = &p->session;
-	struct export x = { .out = &s->ctx->out, .state = p };
+	struct export x = {
+		.format = &format, .out = &s->ctx->out, .state = p,
+		.damage = session_note_damage, .damage_arg = s,
+	};
 	struct hyptrace_error err;
 	int ret;
 
 	progress_begin(s->file, !s->quiet && is_stdout_file());
-	ret = export_file(&format, &x, s->file, session_note_damage, s, &err);
+	ret = export_file(&x, s->file, &err);
 	progress_end();
 	session_count_file(s);
 	return ret < 0 ? session_fail(s, &err) : EXIT_DONE;
