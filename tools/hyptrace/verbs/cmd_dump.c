@@ -31,15 +31,30 @@ static const struct column piece_columns[] = {
 	{ "part",	"PART",		PIECE(STRING, text), NULL },
 };
 
+static void print_place(struct printer *p, const char *key, const void *row)
+{
+	printer_str(p, key, ((const struct hyptrace_file_cpu *)row)->own_file ? "its own" : "main");
+}
+
+static void print_count(struct printer *p, const char *key, const void *row)
+{
+	const struct hyptrace_file_cpu *cpu = row;
+
+	printer_uint_if(p, key, cpu->has_counts, !strcmp(key, "events") ? cpu->events :
+			!strcmp(key, "lost") ? cpu->lost : cpu->filtered);
+}
+
+#define CPU(type, member)	COLUMN_OF(COLUMN_##type, struct hyptrace_file_cpu, member)
+
 static const struct column cpu_columns[] = {
-	{ "cpu",	"CPU",		COLUMN_NUMBER, NULL },
-	{ "offset",	"OFFSET",	COLUMN_NUMBER, NULL },
-	{ "size",	"SIZE",		COLUMN_NUMBER, NULL },
-	{ "file",	"FILE",		0, NULL },
-	{ "events",	"EVENTS",	COLUMN_NUMBER, NULL },
-	{ "lost",	"LOST",		COLUMN_NUMBER, NULL },
-	{ "filtered",	"FILTERED",	COLUMN_NUMBER, NULL },
-	{ "missing",	"MISSING",	COLUMN_NUMBER, NULL },
+	{ "cpu",	"CPU",		COLUMN_NUMBER | CPU(U32, id), NULL },
+	{ "offset",	"OFFSET",	COLUMN_NUMBER | CPU(U64, offset), NULL },
+	{ "size",	"SIZE",		COLUMN_NUMBER | CPU(U64, size), NULL },
+	{ "file",	"FILE",		0, print_place },
+	{ "events",	"EVENTS",	COLUMN_NUMBER, print_count },
+	{ "lost",	"LOST",		COLUMN_NUMBER, print_count },
+	{ "filtered",	"FILTERED",	COLUMN_NUMBER, print_count },
+	{ "missing",	"MISSING",	COLUMN_NUMBER | CPU(U64, missing), NULL },
 };
 
 static void print_fields(struct printer *p, const char *key, const void *row)
@@ -153,52 +168,27 @@ static void print_info(struct printer *p, const struct dump *d)
 		printer_end(p);
 }
 
-static void print_pieces(struct printer *p, const struct hyptrace_file *f)
+static void print_table(struct printer *p, const char *key, const struct columns *columns,
+			const void *const *rows, unsigned int nr)
 {
-	const struct columns columns = COLUMNS(piece_columns);
-	const struct hyptrace_file_info *info = hyptrace_file_info(f);
 	unsigned int i;
 
-	printer_table(p, "parts", &columns);
-	for (i = 0; i < info->nr_pieces; i++)
-		columns_print(&columns, p, info->pieces[i]);
+	printer_table(p, key, columns);
+	for (i = 0; i < nr; i++)
+		columns_print(columns, p, rows[i]);
 	printer_end(p);
 }
 
-static void print_cpus(struct printer *p, const char *key, const struct hyptrace_file *f)
+/* What one side of the file has */
+static void print_side(struct printer *p, const char *cpus, const char *events,
+		       const struct hyptrace_file *f)
 {
-	const struct columns columns = COLUMNS(cpu_columns);
+	static const struct columns of_cpus = COLUMNS(cpu_columns);
+	static const struct columns of_events = COLUMNS(event_columns);
 	const struct hyptrace_file_info *info = hyptrace_file_info(f);
-	unsigned int i;
 
-	printer_table(p, key, &columns);
-	for (i = 0; i < info->nr_cpus; i++) {
-		const struct hyptrace_file_cpu *cpu = info->cpus[i];
-
-		printer_row(p);
-		printer_uint(p, "cpu", cpu->id);
-		printer_uint(p, "offset", cpu->offset);
-		printer_uint(p, "size", cpu->size);
-		printer_str(p, "file", cpu->own_file ? "its own" : "main");
-		printer_uint_if(p, "events", cpu->has_counts, cpu->events);
-		printer_uint_if(p, "lost", cpu->has_counts, cpu->lost);
-		printer_uint_if(p, "filtered", cpu->has_counts, cpu->filtered);
-		printer_uint(p, "missing", cpu->missing);
-		printer_end(p);
-	}
-	printer_end(p);
-}
-
-static void print_events(struct printer *p, const char *key, const struct hyptrace_file *f)
-{
-	const struct columns columns = COLUMNS(event_columns);
-	const struct hyptrace_file_info *info = hyptrace_file_info(f);
-	unsigned int i;
-
-	printer_table(p, key, &columns);
-	for (i = 0; i < info->nr_events; i++)
-		columns_print(&columns, p, info->events[i]);
-	printer_end(p);
+	print_table(p, cpus, &of_cpus, (const void *const *)info->cpus, info->nr_cpus);
+	print_table(p, events, &of_events, (const void *const *)info->events, info->nr_events);
 }
 
 static void print_subbuf(struct dump *d, const struct hyptrace_file_subbuf *s)
@@ -260,19 +250,18 @@ static int dump_subbufs(struct dump *d)
 
 static void dump_file(struct dump *d)
 {
+	static const struct columns of_pieces = COLUMNS(piece_columns);
+	const struct hyptrace_file_info *info = hyptrace_file_info(d->session.file);
 	struct printer *p = d->session.ctx->p;
 
 	printer_object(p, NULL);
 	printer_labels(p, labels);
 	printer_heading(p, "file", d->session.path);
 	print_info(p, d);
-	print_pieces(p, d->session.file);
-	print_cpus(p, "cpus", d->session.file);
-	print_events(p, "events", d->session.file);
-	if (d->host) {
-		print_cpus(p, "host_cpus", d->host);
-		print_events(p, "host_events", d->host);
-	}
+	print_table(p, "parts", &of_pieces, (const void *const *)info->pieces, info->nr_pieces);
+	print_side(p, "cpus", "events", d->session.file);
+	if (d->host)
+		print_side(p, "host_cpus", "host_events", d->host);
 	printer_end(p);
 }
 
