@@ -300,23 +300,30 @@ static struct out *clear_memory(struct json_rows *rows)
 	return &rows->memory;
 }
 
-static void indent(const struct json_rows *rows, struct out *out)
+/* Where a line goes before it is indented; or the output */
+static struct out *begin_line(struct json_rows *rows, struct out *out)
 {
-	text_indent_json(out, rows->memory.buf, rows->memory.len, 0);
+	return rows->flags & JSON_ROWS_PRETTY ? clear_memory(rows) : out;
+}
+
+static void end_line(const struct json_rows *rows, struct out *line, struct out *out)
+{
+	if (line == out) {
+		out_write(out, rows->tail, rows->tail_len);
+		return;
+	}
+	out_putc(line, '}');
+	text_indent_json(out, line->buf, line->len, 0);
 	out_putc(out, '\n');
 }
 
 void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out)
 {
-	if (rows->flags & JSON_ROWS_PRETTY) {
-		print_event(rows, cpu, rec, clear_memory(rows));
-		out_putc(&rows->memory, '}');
-		indent(rows, out);
-		return;
-	}
-	print_event(rows, cpu, rec, out);
-	out_write(out, rows->tail, rows->tail_len);
+	struct out *line = begin_line(rows, out);
+
+	print_event(rows, cpu, rec, line);
+	end_line(rows, line, out);
 }
 
 static void put_lost(struct out *out, uint64_t lost)
@@ -330,17 +337,12 @@ static void put_lost(struct out *out, uint64_t lost)
 void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
 		    struct out *out)
 {
-	struct out *to = rows->flags & JSON_ROWS_PRETTY ? clear_memory(rows) : out;
+	struct out *to = begin_line(rows, out);
 
 	out_put_to(to, put_start(rows, out_room(to, HEAD_MAX), cpu, ts));
 	out_puts(to, rows->flags & JSON_ROWS_HOST ? "\",\"host\":true," : "\",");
 	put_lost(to, lost);
-	if (to == out) {
-		out_write(out, rows->tail, rows->tail_len);
-		return;
-	}
-	out_putc(to, '}');
-	indent(rows, out);
+	end_line(rows, to, out);
 }
 
 const char *json_rows_object(struct json_rows *rows, unsigned int cpu,

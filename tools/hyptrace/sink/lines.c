@@ -309,11 +309,10 @@ void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
 		out_puts(lines->out, "host ");
 }
 
-static inline always_inline void print_text(struct lines *lines, struct out *out,
-					    unsigned int cpu, const struct hyptrace_record *rec)
+/* Print what follows the head of a line, which ends at @text, in room for it. */
+static inline always_inline void print_rest(struct lines *lines, struct out *out, char *text,
+					    const struct hyptrace_record *rec)
 {
-	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
-	char *text = put_head(lines, head, cpu, rec->ts);
 	char *end = hyptrace_formats_line(lines->formats, rec, text);
 
 	if (end) {
@@ -323,6 +322,14 @@ static inline always_inline void print_text(struct lines *lines, struct out *out
 		out_put_to(out, text);
 		print_slowly(lines, rec);
 	}
+}
+
+static inline always_inline void print_text(struct lines *lines, struct out *out,
+					    unsigned int cpu, const struct hyptrace_record *rec)
+{
+	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
+
+	print_rest(lines, out, put_head(lines, head, cpu, rec->ts), rec);
 }
 
 static noinline void print_with_task(struct lines *lines, unsigned int cpu,
@@ -341,7 +348,6 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 				   const struct hyptrace_record *rec)
 {
 	const char *task;
-	char *text, *end;
 	size_t len;
 
 	lines_put_head(lines, cpu, rec->ts);
@@ -350,14 +356,7 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 		;
 	if (task)
 		text_put_plain(lines->out, task);
-	text = out_room(lines->out, HYPTRACE_LINE_MAX);
-	end = hyptrace_formats_line(lines->formats, rec, text);
-	if (end) {
-		*end++ = '\n';
-		out_put_to(lines->out, end);
-	} else {
-		print_slowly(lines, rec);
-	}
+	print_rest(lines, lines->out, out_room(lines->out, HYPTRACE_LINE_MAX), rec);
 }
 
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
