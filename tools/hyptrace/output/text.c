@@ -133,10 +133,9 @@ char *text_json(char *to, const char *text, size_t len)
 
 void text_put_json(struct out *out, const char *s)
 {
-	out_putc(out, '"');
-	for (; *s; s++)
-		out_put_to(out, put_json_char(out_room(out, TEXT_FACTOR), *s));
-	out_putc(out, '"');
+	const size_t len = strlen(s);
+
+	out_put_to(out, text_json(out_room(out, len * TEXT_FACTOR + TEXT_MORE), s, len));
 }
 
 void text_new_line(struct out *out, unsigned int depth)

@@ -109,19 +109,16 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 			struct event_choice *choice)
 {
 	/* the remote "test" writes no other events by itself */
-	static const char *const test_words[] = { "selftest" };
-	static const char *const words[] = { "hyp_enter", "hyp_exit" };
+	const struct words of_test = { (const char *[]){ "selftest" }, 1 };
+	const struct words of_others = { (const char *[]){ "hyp_enter", "hyp_exit" }, 2 };
+	const struct words *usual = strcmp(remote, TEST_REMOTE) ? &of_others : &of_test;
+	const struct words *words = only->nr ? only : usual;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
 		if (events[i]->enabled)
 			return;
-	if (only->nr)
-		select_events(events, nr, only->words, only->nr, choice);
-	else if (!strcmp(remote, TEST_REMOTE))
-		select_events(events, nr, test_words, 1, choice);
-	else
-		select_events(events, nr, words, 2, choice);
+	select_events(events, nr, words->words, words->nr, choice);
 	leave_out_missing(choice, only);
 	if (quiet)
 		return;
