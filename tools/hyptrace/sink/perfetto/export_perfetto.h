@@ -202,10 +202,8 @@ void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event);
 void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event);
-struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
-				    uint32_t index);
-struct perfetto_vcpu *perfetto_get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
-					uint32_t handle, uint32_t index);
+struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				    uint32_t handle, uint32_t index);
 void perfetto_guest_close(struct perfetto *p);
 void perfetto_guest_end(struct perfetto *p);
 

@@ -213,7 +213,7 @@ static void put_inner_call(struct perfetto *p, struct perfetto_kind *kind,
 static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_kind *kind,
 				      const struct hyptrace_record *rec)
 {
-	return perfetto_vcpu(p, get(kind, HYPTRACE_ROLE_VCPU, rec),
+	return perfetto_vcpu(p, get(kind, HYPTRACE_ROLE_VCPU, rec), true,
 			     get(kind, HYPTRACE_ROLE_VM, rec),
 			     get(kind, HYPTRACE_ROLE_INDEX, rec));
 }
@@ -247,7 +247,7 @@ static void put_guest_trap(struct perfetto *p, struct perfetto_kind *kind,
 	struct perfetto_event event;
 
 	if (!vcpu || vcpu->pid != pid)
-		vcpu = perfetto_get_vcpu(p, pid, false, 0, 0);
+		vcpu = perfetto_vcpu(p, pid, false, 0, 0);
 	begin(p, &event, kind, rec, !hyptrace_meaning_has(kind->meaning, HYPTRACE_ROLE_DURATION));
 	perfetto_put_inner(p, &vcpu->nest, &event);
 }

@@ -396,8 +396,8 @@ static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_
 }
 
 /* Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. */
-struct perfetto_vcpu *perfetto_get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
-					uint32_t handle, uint32_t index)
+static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				      uint32_t handle, uint32_t index)
 {
 	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
 	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
@@ -421,15 +421,13 @@ struct perfetto_vcpu *perfetto_get_vcpu(struct perfetto *p, uint32_t pid, bool i
 	return vcpu;
 }
 
-struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, uint32_t handle,
-				    uint32_t index)
+/* The virtual CPU of a thread, whose VM may be known only now */
+struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				    uint32_t handle, uint32_t index)
 {
-	const struct map_entry *entry = map_find(&p->vcpus, pid, 0);
-	struct perfetto_vcpu *vcpu = entry ? entry->ptr : NULL;
+	struct perfetto_vcpu *vcpu = get_vcpu(p, pid, is_known, handle, index);
 
-	if (!vcpu || !vcpu->is_known || vcpu->handle != handle || vcpu->index != index)
-		vcpu = perfetto_get_vcpu(p, pid, true, handle, index);
-	if (!vcpu->is_known) {
+	if (is_known && !vcpu->is_known) {
 		vcpu->is_known = true;
 		vcpu->handle = handle;
 		vcpu->index = index;
