@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../../tools/hyptrace/session/session.h"
 #include "../../tools/hyptrace/sink/json_rows.h"
 #include "../../tools/hyptrace/sink/lines.h"
 #include "sentence_case.h"
@@ -41,6 +42,7 @@ struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *c
 }
 
 static struct context ctx;
+static const struct session session = { .ctx = &ctx };
 static struct lines lines;
 static char boot[] = "boot", other[] = "counter";
 static const char *clock_name = boot;
@@ -60,7 +62,7 @@ static int begin(const char *option, const char *option2, bool json)
 	ctx.p = printer_new(&ctx.out, json ? PRINTER_JSON : PRINTER_TEXT, false);
 	formats = hyptrace_formats_new(NULL, 0, NULL);
 	assert_non_null(formats);
-	return lines_begin(&lines, &ctx, clock_name, formats, &err);
+	return lines_begin(&lines, &session, clock_name, formats, &err);
 }
 
 static const char *end(void)
@@ -280,7 +282,7 @@ static void begin_with_events(const char *option, bool as_json)
 	hyptrace_formats_free(formats);
 	describe(NULL);
 	begin_formats();
-	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
 	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 4, NULL), 0);
 }
 
@@ -480,7 +482,7 @@ static void json_of_odd_events(void **state)
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 2, NULL);
-	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
 	for (i = 0; i < sizeof(values) * 2; i++) {
 		char data[16] = "\0\0\0\0a\",\n\xe9z\xab\xcd\xef";
 		const struct hyptrace_event *event = of[i % 2];
@@ -506,7 +508,7 @@ static void json_of_odd_events(void **state)
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 3, NULL);
-	assert_int_equal(lines_begin(&lines, &ctx, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
 	lines_event(&lines, 0, &(struct hyptrace_record){ .data = "\3\0\7\1", .size = 4 });
 	assert_non_null(strstr(end(), "xxxxxxxx"));
 }

@@ -11,7 +11,7 @@
 #include "lib/hyptrace_model.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "session/select.h"
+#include "session/session.h"
 #include "csv.h"
 #include "json_rows.h"
 #include "lines.h"
@@ -83,20 +83,21 @@ const struct argp lines_time_argp = {
 };
 
 /* Prepare to print events whose times are those of a clock. Return 0 or a negative errno. */
-int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
+int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 		struct hyptrace_formats *formats, struct hyptrace_error *err)
 {
+	struct context *ctx = s->ctx;
 	unsigned int cpu;
 
 	if (lines->time == LINES_TIME_WALL) {
-		if (!lines->has_offset && strcmp(clock, "boot")) {
+		if (!s->has_offset && strcmp(clock, "boot")) {
 			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
 				 clock);
 			err->errnum = EINVAL;
 			err->subject[0] = '\0';
 			return -EINVAL;
 		}
-		lines->base = -(lines->has_offset ? (uint64_t)lines->offset : clock_offset());
+		lines->base = -(s->has_offset ? (uint64_t)s->offset : clock_offset());
 	}
 	lines->move_base = lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA;
 	lines->out = &ctx->out;
@@ -143,8 +144,6 @@ void lines_set_like(struct lines *lines, const struct lines *like)
 	lines->raw = like->raw;
 	lines->csv = like->csv;
 	lines->nanoseconds = like->nanoseconds;
-	lines->has_offset = like->has_offset;
-	lines->offset = like->offset;
 }
 
 /* Continue after lines that another line printer has printed. */

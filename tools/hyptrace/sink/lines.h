@@ -8,6 +8,8 @@
 #include "output/out.h"
 #include "output/printer.h"
 
+struct session;
+
 /* Bytes of the CPU and the time before an event at most */
 #define LINES_HEAD_MAX	64
 
@@ -66,16 +68,13 @@ struct lines {
 	/* for the verb to set */
 	/* the events are those of the host, beside others */
 	bool			is_host;
-	bool			has_offset;	/* @offset is known */
-	/* CLOCK_REALTIME minus the clock of the events, in ns */
-	int64_t			offset;
 };
 
 /* The options of each verb that prints lines, and those of times only */
 extern const struct argp lines_argp;
 extern const struct argp lines_time_argp;
 
-int lines_begin(struct lines *lines, struct context *ctx, const char *clock,
+int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 		struct hyptrace_formats *formats, struct hyptrace_error *err);
 void lines_begin_table(struct lines *lines, const bool *wanted,
 		       struct hyptrace_event *const *events, unsigned int nr, bool head);

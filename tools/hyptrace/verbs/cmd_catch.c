@@ -182,10 +182,8 @@ static int begin(struct catcher *c)
 
 	if (code)
 		return code;
-	c->lines.has_offset = s->has_offset;
-	c->lines.offset = s->offset;
-	return lines_begin(&c->lines, s->ctx, s->clock, s->formats, &err) ? session_fail(s, &err) :
-									    EXIT_DONE;
+	return lines_begin(&c->lines, s, s->clock, s->formats, &err) ? session_fail(s, &err) :
+								       EXIT_DONE;
 }
 
 static int cmd_catch(struct context *ctx, int argc, char **argv)

@@ -84,9 +84,7 @@ static int begin(struct printing *p)
 	struct hyptrace_error err;
 	int code;
 
-	p->lines.has_offset = s->has_offset;
-	p->lines.offset = s->offset;
-	if (lines_begin(&p->lines, s->ctx, s->clock, s->formats, &err))
+	if (lines_begin(&p->lines, s, s->clock, s->formats, &err))
 		return session_fail(s, &err);
 	host_events_share(&p->host, &s->choice, s->file);
 	code = session_choose(s);
@@ -158,7 +156,7 @@ static void begin_part(struct export_part *part)
 	if (part->formats != s->formats) {
 		lines = xcalloc(1, sizeof(*lines));
 		lines_set_like(lines, &p->lines);
-		if (lines_begin(lines, s->ctx, s->clock, part->formats, &err))
+		if (lines_begin(lines, s, s->clock, part->formats, &err))
 			die_no_memory();
 		lines_begin_table(lines, p->lines.wanted, s->events, s->nr_events, false);
 	}
@@ -229,7 +227,7 @@ static int begin_host(struct printing *p)
 		lines_set_like(&p->host_lines, &p->lines);
 		p->host_lines.is_host = true;
 		p->lines.host = &p->host_lines;
-		if (lines_begin(&p->host_lines, s->ctx, hyptrace_file_info(h->file)->clock,
+		if (lines_begin(&p->host_lines, s, hyptrace_file_info(h->file)->clock,
 				hyptrace_file_info(h->file)->formats, &err))
 			return session_fail(s, &err);
 		code = host_events_choose(h, s->ctx->verb->name);

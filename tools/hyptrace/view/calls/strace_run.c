@@ -123,9 +123,7 @@ int strace_begin(struct strace *s)
 	uint32_t outer;
 	int code;
 
-	s->lines.has_offset = session->has_offset;
-	s->lines.offset = session->offset;
-	if (lines_begin(&s->lines, session->ctx, session->clock, session->formats, &err))
+	if (lines_begin(&s->lines, session, session->clock, session->formats, &err))
 		return session_fail(session, &err);
 	s->model = or_die(hyptrace_model_new(session->formats, NULL));
 	code = choose_kinds(s);
