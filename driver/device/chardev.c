@@ -4,28 +4,16 @@
  * interface. Called by main.c.
  */
 #include <linux/bits.h>
-#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
-#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/trace_mmap.h>
 #include <linux/uaccess.h>
 
 #include "device.h"
-
-/**
- * hyptrace_may_open - check whether this process may see events
- *
- * Return: 0 or a negative errno.
- */
-int hyptrace_may_open(void)
-{
-	return perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
-}
 
 static int hyptrace_open(struct inode *inode, struct file *filp)
 {

@@ -5,8 +5,10 @@
 #ifndef __HYPTRACE_DEVICE_H
 #define __HYPTRACE_DEVICE_H
 
+#include <linux/capability.h>
 #include <linux/hrtimer.h>
 #include <linux/poll.h>
+#include <linux/security.h>
 #include <linux/wait.h>
 
 #include "../core/core.h"
@@ -67,6 +69,12 @@ static inline bool hyptrace_file_is_for_all(const struct hyptrace_file *file)
 	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
 
+/* Return 0 if this process may see events. */
+static inline int hyptrace_may_open(void)
+{
+	return perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
+}
+
 /* Return 0 if @file is attached as a consumer. */
 static inline int hyptrace_file_check_consumer(const struct hyptrace_file *file)
 {
@@ -76,7 +84,6 @@ static inline int hyptrace_file_check_consumer(const struct hyptrace_file *file)
 }
 
 /* chardev.c */
-int hyptrace_may_open(void);
 int hyptrace_chardev_register(void);
 void hyptrace_chardev_unregister(void);
 
