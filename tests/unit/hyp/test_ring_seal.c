@@ -40,7 +40,9 @@ static void write_events(u32 nr)
 
 static const struct hyptrace_seal *seal_of(const struct hyptrace_subbuf *page)
 {
-	return (const void *)(page->data + HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_seal));
+	const u8 *end = page->data + HYPTRACE_SUBBUF_DATA_SIZE;
+
+	return (const struct hyptrace_seal *)(end - sizeof(struct hyptrace_seal));
 }
 
 /* Bytes that the next boot would take of a sub-buffer; -1: none, it has no valid seal */
@@ -55,7 +57,7 @@ static s64 sealed(const struct hyptrace_subbuf *page)
 	return seal->bytes;
 }
 
-/* Each sub-buffer that the writer has left is sealed, with all that it has; that of the writer is not. */
+/* Each sub-buffer that the writer has left is sealed with all that it has; its own is not. */
 static void complete(void **state)
 {
 	u32 i, id, nr;
