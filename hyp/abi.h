@@ -534,6 +534,7 @@ enum hyptrace_ring_state {
  * @stopped:	the event that has stopped it, or will
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since the ring was
  *		loaded. RESET and EXCHANGE do not change it
+ * @unfinished:	events that this CPU was recording when EL2 has panicked: 0 or 1. It is not recorded
  * @ended:	the number of ARM, if this CPU has ended the recording, which @stopped of this or of
  *		another CPU says why
  *
@@ -566,6 +567,7 @@ struct hyptrace_meta {
 	struct hyptrace_fired stopped;
 	__u64 notified;
 	__u64 ended;
+	__u64 unfinished;
 };
 
 /**

@@ -102,6 +102,18 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 		__hyptrace_vcpu_illegal_trap(vcpu->arch.fault.esr_el2);
 }
 
+/* Was an event being recorded at this address of EL2? */
+static bool is_in_writer(u64 elr)
+{
+#ifdef HYPTRACE_HOOK_writer_text
+	extern const char hyptrace_writer[], hyptrace_writer_end[];
+
+	return elr >= (u64)hyptrace_writer && elr < (u64)hyptrace_writer_end;
+#else
+	return false;
+#endif
+}
+
 /**
  * hyptrace_panic() - record that EL2 has panicked, and stop the recording on all CPUs
  * @elr:	ELR_EL2 at the panic
@@ -128,8 +140,11 @@ void hyptrace_panic(u64 elr)
 	}
 	WRITE_ONCE(hyptrace_events_barred, ~0ULL);
 	WRITE_ONCE(hyptrace_events_on, 0);
-	if (hyptrace_ring_is_loaded(ring))
+	if (hyptrace_ring_is_loaded(ring)) {
+		if (is_in_writer(elr))
+			WRITE_ONCE(ring->meta->unfinished, 1);
 		hyptrace_ring_seal(ring);
+	}
 }
 
 #endif

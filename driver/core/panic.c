@@ -49,7 +49,7 @@ static struct last *last;
 static struct last **order;
 static struct hyptrace_subbuf *copy;
 
-static unsigned int nr_last, nr_damaged;
+static unsigned int nr_last, nr_damaged, nr_unfinished;
 
 /* Put an event in its place by time, and drop the oldest if there are too many. */
 static void add_event(const struct hyptrace_event *event, u64 time, unsigned int cpu,
@@ -167,6 +167,7 @@ static void add_ring(const struct hyptrace_remote *remote, unsigned int cpu)
 	const struct hyptrace_meta *meta;
 	struct hyptrace_subbuf *subbuf;
 	u32 left = panic_events, nr, empty = 0;
+	u64 unfinished;
 
 	if (!ring)
 		return;
@@ -177,6 +178,8 @@ static void add_ring(const struct hyptrace_remote *remote, unsigned int cpu)
 	meta = page_address(ring->meta);
 	if (get_kernel_nofault(from, &meta->begin))
 		return;
+	if (!get_kernel_nofault(unfinished, &meta->unfinished))
+		nr_unfinished += !!unfinished;
 	while (left && empty < MAX_EMPTY) {
 		subbuf = find_newest(ring, from, to);
 		if (!subbuf || get_kernel_nofault(to, &subbuf->time_stamp))
@@ -211,8 +214,12 @@ static void print_last(const struct hyptrace_remote_desc *desc, const char *whos
 	if (nr_damaged)
 		pr_emerg("hyptrace: sub-buffers that are damaged, and were skipped: %u\n",
 			 nr_damaged);
+	if (nr_unfinished)
+		pr_emerg("hyptrace: events that EL2 was recording when it panicked, and that are left out: %u\n",
+			 nr_unfinished);
 	nr_last = 0;
 	nr_damaged = 0;
+	nr_unfinished = 0;
 }
 
 static bool has_other_rings(const struct hyptrace_remote *remote, unsigned int cpu)

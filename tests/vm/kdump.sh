@@ -46,9 +46,9 @@ prints_last()
 	diff "$work/want" "$work/got" && [[ -s $work/want ]] && ! grep -a 'are damaged' "$files/console" || return
 	tail -n 3 "$work/got"
 	if [[ $1 == *-swap ]]; then
-		[[ $(<"$work/got") != *hyp_panic* ]]
+		[[ $(<"$work/got") != *hyp_panic* ]] && ! grep -a 'and that are left out' "$files/console"
 	else
-		grep 'hyp_panic: .* esr=0xf' "$work/got"
+		grep 'hyp_panic: .* esr=0xf' "$work/got" && grep -a 'was recording when it panicked, and that are left out: 1' "$files/console"
 	fi
 }
 
