@@ -140,7 +140,8 @@ void hyptrace_panic(u64 elr)
 	}
 	WRITE_ONCE(hyptrace_events_barred, ~0ULL);
 	WRITE_ONCE(hyptrace_events_on, 0);
-	if (hyptrace_ring_is_loaded(ring)) {
+	/* Else another CPU may be freeing it. */
+	if (READ_ONCE(ring->state) == HYPTRACE_RING_ATTACHED) {
 		if (is_in_writer(elr))
 			WRITE_ONCE(ring->meta->unfinished, 1);
 		hyptrace_ring_seal(ring);

@@ -75,7 +75,8 @@ void hyptrace_ring_publish(struct hyptrace_ring *ring)
 	 * driver/core/reader.c:reader_fill().
 	 */
 	smp_store_release(&meta->writer_in_reader_page, ring->writer_in_reader_page);
-	if (ring->kept)
+	/* A ring that is full comes here for each event that it drops. */
+	if (ring->kept && ring->pending <= 1)
 		hyptrace_clean(meta, sizeof(*meta));
 }
 
@@ -531,6 +532,8 @@ static void wipe_old_times(struct hyptrace_ring *ring)
 		page = hyptrace_slot_at(ring, --ring->nr_unwiped)->page;
 		WRITE_ONCE(page->commit, 0);
 		WRITE_ONCE(page->time_stamp, 0);
+		if (ring->kept)
+			hyptrace_clean(page, sizeof(*page));
 	}
 	if (ring->nr_unwiped <= ring->tail + 1)
 		ring->nr_unwiped = 0;
@@ -548,6 +551,8 @@ static int reset_ring(struct hyptrace_ring *ring)
 			ring->nr_unwiped = ring->nr_pages - 1;
 			clear_ring(ring);
 			WRITE_ONCE(hyptrace_reader_slot(ring)->page->time_stamp, 0);
+			if (ring->kept)
+				hyptrace_clean(hyptrace_reader_slot(ring)->page, PAGE_SIZE);
 		} else {
 			clear_ring(ring);
 		}

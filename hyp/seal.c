@@ -15,11 +15,15 @@
 void hyptrace_ring_seal(const struct hyptrace_ring *ring)
 {
 	struct hyptrace_subbuf *page = READ_ONCE(ring->page);
-	u64 bytes = READ_ONCE(ring->pos) - page->data;
 	struct hyptrace_seal *seal;
+	u64 bytes;
 
-	/* The CPU that writes has changed one of them, and not yet the other. */
-	if (!ring->kept || bytes > HYPTRACE_SUBBUF_DATA_SIZE - sizeof(*seal))
+	if (!ring->kept)
+		return;
+	/* (S) Order commit before the records. Pairs with (A) in ring.h:hyptrace_ring_commit(). */
+	bytes = smp_load_acquire(&page->commit);
+	/* The host can write it, too. */
+	if (bytes > HYPTRACE_SUBBUF_DATA_SIZE - sizeof(*seal) || bytes % sizeof(u32))
 		return;
 	seal = (void *)page->data + HYPTRACE_SUBBUF_DATA_SIZE - sizeof(*seal);
 	seal->bytes = bytes;

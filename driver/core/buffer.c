@@ -14,7 +14,7 @@
 #include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
+#include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/resource.h>
 #include <linux/sched/signal.h>
@@ -161,13 +161,13 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, int node, bool kept)
 	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_RING);
 	if (!ring->pages)
 		return -ENOMEM;
-	ring->meta = kept ? hyptrace_keep_alloc() :
+	ring->meta = kept ? hyptrace_keep_alloc(HYPTRACE_KEEP_RING) :
 			    alloc_pages_node(node, GFP_RING | __GFP_ZERO, 0);
 	if (!ring->meta)
 		return -ENOMEM;
 
 	for (i = 0; i < nr_pages; i += got) {
-		ring->pages[i] = kept ? hyptrace_keep_alloc() : NULL;
+		ring->pages[i] = kept ? hyptrace_keep_alloc(HYPTRACE_KEEP_RING) : NULL;
 		got = kept ? !!ring->pages[i] :
 		      alloc_neighbours(ring->pages + i, nr_pages - i, node, &order);
 		if (!got)
@@ -180,14 +180,12 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, int node, bool kept)
 }
 
 /* Allocate rings for all possible CPUs, or nothing after an error. */
-static int buffer_alloc(const struct hyptrace_remote_desc *desc, struct hyptrace_buffer *buf,
-			unsigned int nr_pages, struct netlink_ext_ack *extack)
+static int buffer_alloc(struct hyptrace_buffer *buf, unsigned int nr_pages,
+			struct netlink_ext_ack *extack)
 {
-	const unsigned long nr_kept = (nr_pages + 1UL) * num_possible_cpus();
 	unsigned int cpu;
 	int err;
 
-	buf->kept = desc->is_kept && hyptrace_keep_has_room(nr_kept, desc->name);
 	if (!buf->kept && !is_memory_available(nr_pages, num_possible_cpus()))
 		return -ENOMEM;
 	buf->ring = kcalloc(nr_cpu_ids, sizeof(*buf->ring), GFP_KERNEL);
@@ -238,6 +236,8 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 	pr_err("hyptrace: remote \"%s\" kept its rings: their memory is lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
+	if (buf->kept)
+		__module_get(THIS_MODULE);
 	for_each_possible_cpu(cpu) {
 		kvfree(buf->ring[cpu].pages);
 		uncharge(&buf->ring[cpu]);
@@ -251,7 +251,7 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
 			  unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
 			  struct netlink_ext_ack *extack)
 {
-	int err = buffer_alloc(desc, buf, nr_pages, extack);
+	int err = buffer_alloc(buf, nr_pages, extack);
 
 	if (err == -EDQUOT)
 		return err;
@@ -284,6 +284,9 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
  * @op:		load_trace_buffer or prepare_resize of the remote
  * @extack:	out: the reason of an error; may be NULL
  *
+ * A resize moves pages from the old rings to the new ones: all outlive a reset, or none
+ * does.
+ *
  * Return: 0; -ENOMEM if too little memory is available, -EDQUOT if the user may not pin so much,
  * -EINTR if the process is being killed, or the error of @op. After an error, nothing is allocated.
  */
@@ -291,8 +294,19 @@ int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer 
 			 unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),
 			 struct netlink_ext_ack *extack)
 {
+	const unsigned long nr_kept = (nr_pages + 1UL) * num_possible_cpus();
+	const bool is_resize = remote->state != HYPTRACE_STATE_UNLOADED;
 	int err;
 
+	buf->kept = is_resize ? remote->buf.kept : remote->desc->is_kept;
+	if (buf->kept && !hyptrace_keep_has_room(nr_kept, remote->name)) {
+		if (is_resize) {
+			NL_SET_ERR_MSG(extack,
+				       "the memory that outlives a reset has no room for the old and the new rings: unload them first");
+			return -ENOMEM;
+		}
+		buf->kept = false;
+	}
 	mutex_unlock(&remote->control);
 	err = alloc_and_give(remote->desc, buf, nr_pages, op, extack);
 	mutex_lock(&remote->control);

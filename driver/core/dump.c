@@ -58,8 +58,10 @@ static void seal(void)
 /* Prefer memory that outlives a reset: then what it names there makes sense. */
 static void *page_alloc(void)
 {
-	struct page *page = hyptrace_keep_alloc();
+	struct page *page = hyptrace_keep_alloc(HYPTRACE_KEEP_DESCRIPTION);
 
+	if (!page && hyptrace_keep_ring_bytes() != U64_MAX)
+		pr_warn_once("hyptrace: a reset will lose descriptions: the memory that outlives it is too small\n");
 	return page ? page_address(page) : (void *)get_zeroed_page(GFP_LIST);
 }
 
@@ -205,6 +207,7 @@ void hyptrace_dump_add(struct hyptrace_remote *remote)
 		list_free(rings);
 		return;
 	}
+	hyptrace_keep_clean(rings, PAGE_SIZE);
 	remote->dump_rings = rings;
 	guard(irqsave)();
 	at->rings = virt_to_phys(rings);

@@ -17,9 +17,14 @@
 #define HYPTRACE_DEFAULT_MODE		HYPTRACE_MODE_OVERWRITE
 
 /* keep.c */
+enum hyptrace_keep {
+	HYPTRACE_KEEP_DESCRIPTION,
+	HYPTRACE_KEEP_RING,
+};
+
 u64 hyptrace_keep_ring_bytes(void);
 bool hyptrace_keep_has_room(unsigned long nr, const char *name);
-struct page *hyptrace_keep_alloc(void);
+struct page *hyptrace_keep_alloc(enum hyptrace_keep what);
 void hyptrace_keep_free(struct page *page);
 void hyptrace_keep_clean(const void *at, size_t size);
 void hyptrace_keep_init(void);

@@ -25,16 +25,17 @@
 
 #define NAME			"hyptrace"
 
-/* What rings leave to the descriptions, which are made anew before the old ones are freed */
-#define DESCRIPTION_PAGES	(SZ_256K >> PAGE_SHIFT)
-
+/*
+ * The pages of the memory, in order: those for descriptions, which are made anew before the old
+ * ones are freed, and those for rings
+ */
 static struct page *first;
-static unsigned long nr_pages;
+static unsigned long nr_pages, nr_described;
 
-/* Protects the list of the pages that are not in use */
-static DEFINE_SPINLOCK(free_lock);
-static LIST_HEAD(unused);
-static unsigned long nr_free;
+/* Protects the lists of the pages that are not in use */
+static DEFINE_SPINLOCK(unused_lock);
+static struct list_head unused[2];
+static unsigned long nr_unused[2];
 
 static struct hyptrace_dump *previous;
 
@@ -43,9 +44,10 @@ static bool is_kept(const struct page *page)
 	return first && page >= first && page < first + nr_pages;
 }
 
-static unsigned long free_for_rings(void)
+/* A list has the address of each page of a ring, and each CPU has a list. */
+static unsigned long description_pages(unsigned long nr)
 {
-	return nr_free > DESCRIPTION_PAGES ? nr_free - DESCRIPTION_PAGES : 0;
+	return (SZ_512K >> PAGE_SHIFT) + 16 + 2 * num_possible_cpus() + nr / 256;
 }
 
 /**
@@ -55,8 +57,7 @@ static unsigned long free_for_rings(void)
  */
 u64 hyptrace_keep_ring_bytes(void)
 {
-	unsigned long each = (max(nr_pages, DESCRIPTION_PAGES) - DESCRIPTION_PAGES) /
-			     num_possible_cpus();
+	unsigned long each = (nr_pages - nr_described) / num_possible_cpus();
 
 	return first ? (u64)(each - 1 - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT : U64_MAX;
 }
@@ -74,8 +75,8 @@ bool hyptrace_keep_has_room(unsigned long nr, const char *name)
 {
 	unsigned long room;
 
-	guard(spinlock)(&free_lock);
-	room = free_for_rings();
+	scoped_guard(spinlock, &unused_lock)
+		room = first ? nr_unused[HYPTRACE_KEEP_RING] : 0;
 	if (first && nr > room)
 		pr_warn("hyptrace: remote \"%s\": a reset will lose its rings: they take %lu KB, and the memory that outlives it has %lu KB for them\n",
 			name, nr << (PAGE_SHIFT - 10), room << (PAGE_SHIFT - 10));
@@ -84,22 +85,32 @@ bool hyptrace_keep_has_room(unsigned long nr, const char *name)
 
 /**
  * hyptrace_keep_alloc - allocate a page that outlives a reset
+ * @what:	what it is for
  *
  * Return: a zeroed page, or NULL.
  */
-struct page *hyptrace_keep_alloc(void)
+struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
 {
-	struct page *page;
+	struct page *page, *found = NULL;
 
-	scoped_guard(spinlock, &free_lock) {
-		page = list_first_entry_or_null(&unused, struct page, lru);
-		if (!page)
+	if (!first)
+		return NULL;
+	scoped_guard(spinlock, &unused_lock) {
+		/* a process may still hold a page that it had mapped */
+		list_for_each_entry(page, &unused[what], lru)
+			if (page_ref_count(page) == 1) {
+				found = page;
+				break;
+			}
+		if (!found)
 			return NULL;
-		list_del(&page->lru);
-		nr_free--;
+		list_del(&found->lru);
+		nr_unused[what]--;
 	}
-	clear_page(page_address(page));
-	return page;
+	/* What was there, such as a sub-buffer with its seal, must not come back after a reset. */
+	clear_page(page_address(found));
+	hyptrace_keep_clean(page_address(found), PAGE_SIZE);
+	return found;
 }
 
 /**
@@ -108,13 +119,18 @@ struct page *hyptrace_keep_alloc(void)
  */
 void hyptrace_keep_free(struct page *page)
 {
-	if (page && !is_kept(page))
-		__free_page(page);
-	if (!page || !is_kept(page))
+	enum hyptrace_keep what;
+
+	if (!page)
 		return;
-	guard(spinlock)(&free_lock);
-	list_add(&page->lru, &unused);
-	nr_free++;
+	if (!is_kept(page)) {
+		__free_page(page);
+		return;
+	}
+	what = page < first + nr_described ? HYPTRACE_KEEP_DESCRIPTION : HYPTRACE_KEEP_RING;
+	guard(spinlock)(&unused_lock);
+	list_add(&page->lru, &unused[what]);
+	nr_unused[what]++;
 }
 
 /**
@@ -159,11 +175,11 @@ static bool find_memory(phys_addr_t *start, phys_addr_t *size)
 static const char *check_memory(phys_addr_t start, phys_addr_t size)
 {
 	const unsigned long least = 1 + HYPTRACE_READER_SUBBUFS + HYPTRACE_MIN_SUBBUFS;
-	unsigned long pfn = PHYS_PFN(start);
+	unsigned long pfn = PHYS_PFN(start), nr = PHYS_PFN(size);
 
 	if (!PAGE_ALIGNED(start) || !PAGE_ALIGNED(size))
 		return "it is not aligned to pages";
-	if (PHYS_PFN(size) < DESCRIPTION_PAGES + least * num_possible_cpus())
+	if (nr < description_pages(nr) + least * num_possible_cpus())
 		return "it is too small";
 	for (; pfn < PHYS_PFN(start + size); pfn++)
 		if (!pfn_valid(pfn) || !PageReserved(pfn_to_page(pfn)))
@@ -174,27 +190,24 @@ static const char *check_memory(phys_addr_t start, phys_addr_t size)
 /* Copy what the boot before has left. */
 static void copy_previous(void)
 {
-	const struct hyptrace_dump *old = page_address(first);
-	u32 sum;
+	struct hyptrace_dump *old = page_address(first);
+	u32 sum = old->sum;
 
 	if (memcmp(old->magic, HYPTRACE_DUMP_MAGIC, sizeof(old->magic)) ||
 	    old->address != page_to_phys(first) || old->page_size != PAGE_SIZE)
 		return;
+	old->sum = 0;
+	if (~crc32_le(~0, (void *)old, PAGE_SIZE) != sum) {
+		pr_warn("hyptrace: what the previous boot has left is damaged\n");
+		return;
+	}
+	old->sum = sum;
 	previous = vmalloc(nr_pages << PAGE_SHIFT);
 	if (!previous) {
 		pr_warn("hyptrace: no memory to copy what the previous boot has left\n");
 		return;
 	}
 	memcpy(previous, old, nr_pages << PAGE_SHIFT);
-	sum = previous->sum;
-	previous->sum = 0;
-	if (~crc32_le(~0, (void *)previous, PAGE_SIZE) != sum) {
-		pr_warn("hyptrace: what the previous boot has left is damaged\n");
-		vfree(previous);
-		previous = NULL;
-		return;
-	}
-	previous->sum = sum;
 	pr_info("hyptrace: copied what the previous boot has left\n");
 }
 
@@ -215,13 +228,22 @@ void __init hyptrace_keep_init(void)
 			(u64)size >> 10, why);
 		return;
 	}
-	nr_pages = PHYS_PFN(size);
-	first = pfn_to_page(PHYS_PFN(start));
 	pr_info("hyptrace: %llu KB at %pa outlive a reset\n", (u64)size >> 10, &start);
+	nr_pages = PHYS_PFN(size);
+	nr_described = description_pages(nr_pages);
+	first = pfn_to_page(PHYS_PFN(start));
 	copy_previous();
+	/* Nobody may find what others have left. */
+	memset(page_address(first), 0, nr_pages << PAGE_SHIFT);
+	hyptrace_keep_clean(page_address(first), nr_pages << PAGE_SHIFT);
+	INIT_LIST_HEAD(&unused[HYPTRACE_KEEP_DESCRIPTION]);
+	INIT_LIST_HEAD(&unused[HYPTRACE_KEEP_RING]);
 	for (i = 0; i < nr_pages; i++)
-		list_add_tail(&pfn_to_page(PHYS_PFN(start) + i)->lru, &unused);
-	nr_free = nr_pages;
+		list_add_tail(&pfn_to_page(PHYS_PFN(start) + i)->lru,
+			      &unused[i < nr_described ? HYPTRACE_KEEP_DESCRIPTION :
+							 HYPTRACE_KEEP_RING]);
+	nr_unused[HYPTRACE_KEEP_DESCRIPTION] = nr_described;
+	nr_unused[HYPTRACE_KEEP_RING] = nr_pages - nr_described;
 }
 
 /**
@@ -232,7 +254,6 @@ void hyptrace_keep_exit(void)
 	vfree(previous);
 	previous = NULL;
 	first = NULL;
-	INIT_LIST_HEAD(&unused);
 }
 
 /**

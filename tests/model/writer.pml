@@ -13,7 +13,7 @@
  * models: hyp/ring.h:hyptrace_next_position e2a1a2673200fe930b68899e03a7fe6af025aac94e2e444bb6e27bea0718a086
  * models: hyp/ring.h:hyptrace_ring_is_loaded 87f9d7442cf48016396f0d7452a329c29b3dd9fed9c173eaaf6f65900acc8310
  * models: hyp/ring.h:hyptrace_ring_is_local 4286cb19d3b89d9ee0fe1e0f81985579dc3a05161f7c5bbeb734d771d4fd85b4
- * models: hyp/ring.c:hyptrace_ring_publish fbbb57e081aa197a90c8e9609bb8364ad0f3918c9ddd50cb62c7b191b8292a3f
+ * models: hyp/ring.c:hyptrace_ring_publish 6248b44039cc579840c5b9d96387f0e0bfb8faf87c08a917783dbae777af8dfd
  * models: hyp/ring.c:hyptrace_ring_count_complete 74c6b5db599a2811cf377eb0482acf7ced079b67615031c86efeb72e1aa2c0df
  * models: hyp/ring.c:hyptrace_ring_tail_has_data 768b059df5d08650ed0427b00aaac4df9d5a69dc5ff5d673f89b83368b99a9fc
  * models: hyp/ring.c:tail_id 51b944f9d4d699a53613cb4d72993ca61ca33a0f2353859fff71ad223f6c43b4
@@ -36,8 +36,8 @@
  * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
  * models: hyp/ring.c:swap_reader_page 90e7859bfee35d808d8e89801733f9634db689a76d08fa741d5f295110fe8890
  * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
- * models: hyp/ring.c:wipe_old_times 33a4bb3387ce70ae8edf9bda4901a8340e3b7cf6c47d561b391dc6c76c9f1ed8
- * models: hyp/ring.c:reset_ring cf187895824c0beef39a680cc738f310451cb6e2384b110d2355008169482db3
+ * models: hyp/ring.c:wipe_old_times 69da6a47e14e9f288b5afa996be511d170a43725df764eb3a802c2f961b93808
+ * models: hyp/ring.c:reset_ring 40a7d23f113297d4cf7b24bf4ec20ebf0349285c4fe70f0f75b75ea7457a8491
  * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
  * models: hyp/seal.c:hyptrace_ring_sync a604212bc35d54055f6d7d15cfe22f44666bcb547898d552d776b63c6ecbc91d
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760

@@ -19,7 +19,7 @@
 
 #define HYPTRACE_DUMP_KEY	"HYPTRACE"
 /* 16 bytes, the NUL included. The number is the version of all structs here. */
-#define HYPTRACE_DUMP_MAGIC	"hyptrace dump 1"
+#define HYPTRACE_DUMP_MAGIC	"hyptrace dump 2"
 
 #define HYPTRACE_DUMP_REMOTES	8
 

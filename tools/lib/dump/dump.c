@@ -143,8 +143,9 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 	bool complete = true;
 	int ret;
 
+	ring->list.cpu = cpu;
 	ret = hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring->list);
-	if (!ret && (ring->list.nr <= HYPTRACE_DUMP_SUBBUFS || ring->list.cpu != cpu))
+	if (!ret && ring->list.nr <= HYPTRACE_DUMP_SUBBUFS)
 		ret = -EBADMSG;
 	if (!ret && (uint64_t)ring->list.nr * d->page->page_size > d->bytes_left)
 		ret = -ENOMEM;
@@ -168,7 +169,7 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 
 static int read_rings(struct dump *d, struct hyptrace_error *err)
 {
-	struct dump_list list;
+	struct dump_list list = {};
 	unsigned int cpu;
 	bool found = !hyptrace_memory_is_image(d->mem);
 	int ret = hyptrace_list_read(d->mem, d->remote->rings, d->page->page_size, false, &list);
@@ -186,20 +187,21 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	free(list.at);
 	if (!d->rings)
 		return hyptrace_error_memory(err);
-	return found ? 0 : hyptrace_error_set(err, ENODATA, "the rings of \"%.*s\" were unloaded before the reset",
+	return found ? 0 : hyptrace_error_set(err, ENODATA, "the rings of \"%.*s\" were not loaded at the reset",
 					      HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
 static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
 {
-	struct dump_list list;
+	struct dump_list list = {};
 	bool found = false;
 	unsigned int i;
+	uint64_t word;
 
 	if (hyptrace_list_read(d->mem, remote->rings, d->page->page_size, false, &list))
 		return false;
-	for (i = 0; i < list.nr; i++)
-		found |= list.at[i];
+	for (i = 0; i < list.nr && !found; i++)
+		found = list.at[i] && hyptrace_memory_read(d->mem, list.at[i], &word, sizeof(word));
 	free(list.at);
 	return found;
 }
@@ -349,8 +351,6 @@ static bool unseal(struct hyptrace_subbuf *subbuf, size_t page_size)
 	const size_t max = page_size - sizeof(*subbuf) - sizeof(struct hyptrace_seal);
 	const struct hyptrace_seal *seal = (const void *)(subbuf->data + max);
 
-	if (!subbuf->time_stamp)
-		return true;
 	if (seal->bytes > max || seal->bytes % sizeof(uint32_t) ||
 	    seal->sum != hyptrace_seal_sum(subbuf, seal->bytes)) {
 		const bool had_data = subbuf->commit;

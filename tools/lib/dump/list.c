@@ -12,7 +12,7 @@
 
 /* Read a page of a list, and check it. */
 static int read_part(struct dump_memory *mem, uint64_t address, uint32_t page_size, bool has_sum,
-		     struct hyptrace_dump_list *part)
+		     uint32_t cpu, struct hyptrace_dump_list *part)
 {
 	const uint32_t max = (page_size - sizeof(*part)) / sizeof(*part->at);
 	uint32_t sum;
@@ -21,7 +21,8 @@ static int read_part(struct dump_memory *mem, uint64_t address, uint32_t page_si
 		return -ENODATA;
 	sum = part->sum;
 	part->sum = 0;
-	if (part->nr > max || (has_sum && !hyptrace_has_crc(part, page_size, sum)))
+	if (part->nr > max || part->cpu != cpu ||
+	    (has_sum && !hyptrace_has_crc(part, page_size, sum)))
 		return -EBADMSG;
 	return 0;
 }
@@ -32,7 +33,7 @@ static int read_part(struct dump_memory *mem, uint64_t address, uint32_t page_si
  * @address:	of its first page
  * @page_size:	bytes of a page
  * @has_sum:	its pages have sums
- * @list:	out: @at is to be freed
+ * @list:	@cpu: whose list it must be, 0 for others; out: @at, to be freed, and @nr
  *
  * Return: 0; -ENODATA if the dump does not have all of it, -EBADMSG if it is damaged, or -ENOMEM.
  */
@@ -43,9 +44,9 @@ int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_
 	uint64_t *at;
 	int ret = part ? 0 : -ENOMEM;
 
-	*list = (struct dump_list){ 0 };
+	*list = (struct dump_list){ .cpu = list->cpu };
 	for (; !ret && address; address = part->next) {
-		ret = read_part(mem, address, page_size, has_sum, part);
+		ret = read_part(mem, address, page_size, has_sum, list->cpu, part);
 		/* a list that leads back to itself ends here, too */
 		if (!ret && (!part->nr || part->nr > ADDRESSES_MAX - list->nr))
 			ret = -EBADMSG;
@@ -59,7 +60,6 @@ int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_
 		memcpy(at + list->nr, part->at, part->nr * sizeof(*at));
 		list->at = at;
 		list->nr += part->nr;
-		list->cpu = part->cpu;
 	}
 	free(part);
 	if (ret) {

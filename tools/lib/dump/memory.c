@@ -20,6 +20,8 @@
 #include <libkdumpfile/kdumpfile.h>
 #endif
 
+/* Of the machines that hyptrace runs on */
+#define PAGE_SIZE_MIN	4096
 #define PAGE_SIZE_MAX	65536
 
 struct dump_memory {
@@ -39,8 +41,8 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 	uint32_t sum;
 
 	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
-	    head->address == address && head->page_size >= sizeof(*head) &&
-	    head->page_size <= PAGE_SIZE_MAX)
+	    head->address == address && head->page_size >= PAGE_SIZE_MIN &&
+	    head->page_size <= PAGE_SIZE_MAX && !(head->page_size & (head->page_size - 1)))
 		whole = malloc(head->page_size);
 	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
 		sum = whole->sum;
@@ -55,9 +57,6 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 }
 
 #ifdef KDUMPFILE
-
-/* Of the machines that hyptrace runs on */
-#define PAGE_SIZE_MIN	4096
 
 /* What makedumpfile writes to a pipe, and QEMU always, begins with this. */
 #define FLATTENED	"makedumpfile"
