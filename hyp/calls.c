@@ -102,6 +102,28 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 		__hyptrace_vcpu_illegal_trap(vcpu->arch.fault.esr_el2);
 }
 
+/* A lock is held for some thousand instructions at most, unless its holder has panicked. */
+#define MAX_LOOKS	100000
+
+/**
+ * hyptrace_rings_seal() - seal all rings before the machine is reset
+ */
+void hyptrace_rings_seal(void)
+{
+	u32 cpu, looks = 0;
+
+	for (cpu = 0; cpu < hyptrace_nr_cpus(); cpu++) {
+		struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
+
+		if (!ring || !READ_ONCE(ring->kept))
+			continue;
+		while (hyp_spin_is_locked(&ring->lock) && looks < MAX_LOOKS)
+			looks++;
+		if (!hyp_spin_is_locked(&ring->lock))
+			hyptrace_ring_sync(ring);
+	}
+}
+
 /* Was an event being recorded at this address of EL2? */
 static bool is_in_writer(u64 elr)
 {

@@ -520,7 +520,23 @@ bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 
 /* seal.c */
 void hyptrace_ring_seal(const struct hyptrace_ring *ring);
-int hyptrace_ring_sync(struct hyptrace_ring *ring);
+
+/**
+ * hyptrace_ring_sync() - publish the counters, and seal the sub-buffer that the writer is in
+ * @ring:	any CPU's
+ *
+ * Return: 0; -ENODEV not loaded.
+ */
+static inline int hyptrace_ring_sync(struct hyptrace_ring *ring)
+{
+	hyptrace_guard(&ring->lock);
+	if (!hyptrace_ring_is_loaded(ring))
+		return -ENODEV;
+	hyptrace_ring_seal(ring);
+	hyptrace_ring_publish(ring);
+
+	return 0;
+}
 
 /* resize.c */
 int hyptrace_ring_exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare);

@@ -39,7 +39,7 @@
  * models: hyp/ring.c:wipe_old_times 69da6a47e14e9f288b5afa996be511d170a43725df764eb3a802c2f961b93808
  * models: hyp/ring.c:reset_ring 40a7d23f113297d4cf7b24bf4ec20ebf0349285c4fe70f0f75b75ea7457a8491
  * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
- * models: hyp/seal.c:hyptrace_ring_sync a604212bc35d54055f6d7d15cfe22f44666bcb547898d552d776b63c6ecbc91d
+ * models: hyp/ring.h:hyptrace_ring_sync a604212bc35d54055f6d7d15cfe22f44666bcb547898d552d776b63c6ecbc91d
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760
  */
 
