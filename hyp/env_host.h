@@ -126,7 +126,7 @@ int hyptrace_release_page(void *va);
 int hyptrace_share_pages(u64 pfn, u32 nr, void **va);
 void hyptrace_unshare_pages(void *va, u32 nr);
 
-static inline void hyptrace_clean(const void *va, size_t size)
+static inline void hyptrace_clean(void *va, size_t size)
 {
 	(void)va;
 	(void)size;

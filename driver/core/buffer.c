@@ -130,12 +130,16 @@ static void ring_free(struct hyptrace_ring_pages *ring)
  * Lower @order to what is available. Reclaim memory only for single pages. Return the
  * number of pages, or 0.
  */
-static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node,
+static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node, bool kept,
 				     unsigned int *order)
 {
 	struct page *page = NULL;
 	unsigned int i;
 
+	if (kept) {
+		*pages = hyptrace_keep_alloc(HYPTRACE_KEEP_RING);
+		return *pages ? 1 : 0;
+	}
 	*order = min_t(unsigned int, *order, ilog2(max));
 	while (*order && !page) {
 		page = alloc_pages_node(node, (GFP_RING | __GFP_ZERO) & ~__GFP_DIRECT_RECLAIM,
@@ -167,9 +171,7 @@ static int ring_alloc(struct hyptrace_ring_pages *ring, int node, bool kept)
 		return -ENOMEM;
 
 	for (i = 0; i < nr_pages; i += got) {
-		ring->pages[i] = kept ? hyptrace_keep_alloc(HYPTRACE_KEEP_RING) : NULL;
-		got = kept ? !!ring->pages[i] :
-		      alloc_neighbours(ring->pages + i, nr_pages - i, node, &order);
+		got = alloc_neighbours(ring->pages + i, nr_pages - i, node, kept, &order);
 		if (!got)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
@@ -236,6 +238,7 @@ void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer
 	pr_err("hyptrace: remote \"%s\" kept its rings: their memory is lost, and it cannot be loaded again\n",
 	       remote->name);
 	remote->broken = true;
+	/* The next load of this module would take all of the memory that outlives a reset. */
 	if (buf->kept)
 		__module_get(THIS_MODULE);
 	for_each_possible_cpu(cpu) {
@@ -298,13 +301,16 @@ int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer 
 	const bool is_resize = remote->state != HYPTRACE_STATE_UNLOADED;
 	int err;
 
-	buf->kept = is_resize ? remote->buf.kept : remote->desc->is_kept;
-	if (buf->kept && !hyptrace_keep_has_room(nr_kept, remote->name)) {
+	buf->kept = is_resize ? remote->buf.kept :
+				remote->desc->is_kept && hyptrace_keep_exists();
+	if (buf->kept && !hyptrace_keep_has_room(nr_kept)) {
 		if (is_resize) {
 			NL_SET_ERR_MSG(extack,
 				       "the memory that outlives a reset has no room for the old and the new rings: unload them first");
 			return -ENOMEM;
 		}
+		pr_warn("hyptrace: remote \"%s\": a reset will lose its rings: the memory that outlives it has no room for %lu KB\n",
+			remote->name, nr_kept << (PAGE_SHIFT - 10));
 		buf->kept = false;
 	}
 	mutex_unlock(&remote->control);

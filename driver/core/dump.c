@@ -60,8 +60,6 @@ static void *page_alloc(void)
 {
 	struct page *page = hyptrace_keep_alloc(HYPTRACE_KEEP_DESCRIPTION);
 
-	if (!page && hyptrace_keep_ring_bytes() != U64_MAX)
-		pr_warn_once("hyptrace: a reset will lose descriptions: the memory that outlives it is too small\n");
 	return page ? page_address(page) : (void *)get_zeroed_page(GFP_LIST);
 }
 

@@ -22,8 +22,9 @@ enum hyptrace_keep {
 	HYPTRACE_KEEP_RING,
 };
 
+bool hyptrace_keep_exists(void);
 u64 hyptrace_keep_ring_bytes(void);
-bool hyptrace_keep_has_room(unsigned long nr, const char *name);
+bool hyptrace_keep_has_room(unsigned long nr);
 struct page *hyptrace_keep_alloc(enum hyptrace_keep what);
 void hyptrace_keep_free(struct page *page);
 void hyptrace_keep_clean(const void *at, size_t size);

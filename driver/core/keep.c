@@ -51,6 +51,16 @@ static unsigned long description_pages(unsigned long nr)
 }
 
 /**
+ * hyptrace_keep_exists - whether there is memory that outlives a reset
+ *
+ * Return: true or false.
+ */
+bool hyptrace_keep_exists(void)
+{
+	return first;
+}
+
+/**
  * hyptrace_keep_ring_bytes - the size of the rings that fit in memory that outlives a reset
  *
  * Return: bytes per CPU, at least those of the smallest ring; U64_MAX without such memory.
@@ -63,24 +73,15 @@ u64 hyptrace_keep_ring_bytes(void)
 }
 
 /**
- * hyptrace_keep_has_room - whether rings fit in memory that outlives a reset
+ * hyptrace_keep_has_room - whether rings fit in what is not in use of memory that outlives a reset
  * @nr:		pages of all rings
- * @name:	of their remote
- *
- * If they do not, the log says so, unless there is no such memory.
  *
  * Return: true or false.
  */
-bool hyptrace_keep_has_room(unsigned long nr, const char *name)
+bool hyptrace_keep_has_room(unsigned long nr)
 {
-	unsigned long room;
-
-	scoped_guard(spinlock, &unused_lock)
-		room = first ? nr_unused[HYPTRACE_KEEP_RING] : 0;
-	if (first && nr > room)
-		pr_warn("hyptrace: remote \"%s\": a reset will lose its rings: they take %lu KB, and the memory that outlives it has %lu KB for them\n",
-			name, nr << (PAGE_SHIFT - 10), room << (PAGE_SHIFT - 10));
-	return first && nr <= room;
+	guard(spinlock)(&unused_lock);
+	return nr <= nr_unused[HYPTRACE_KEEP_RING];
 }
 
 /**
@@ -102,10 +103,14 @@ struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
 				found = page;
 				break;
 			}
-		if (!found)
-			return NULL;
-		list_del(&found->lru);
-		nr_unused[what]--;
+		if (found) {
+			list_del(&found->lru);
+			nr_unused[what]--;
+		}
+	}
+	if (!found) {
+		pr_warn_once("hyptrace: a reset will lose some of what it should not: the memory that outlives it is too small\n");
+		return NULL;
 	}
 	/* What was there, such as a sub-buffer with its seal, must not come back after a reset. */
 	clear_page(page_address(found));

@@ -11,22 +11,4 @@ mkdir -p "$bin"
 	flock 9
 	make -s -C "$here" O="$bin" && make -s -C "$here/../../tools" O="$bin/tools" "$hyptrace"
 ) >/dev/null 9>"$bin/lock" || exit
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-# check NAME COMMAND...: run a test, and print what it says if it fails.
-check()
-{
-	local name=$1
-	shift
-	if (set -e; "$@") >"$work/said" 2>&1; then
-		echo "ok - $name"
-		((++passed))
-	else
-		echo "not ok - $name"
-		sed 's/^/    /' "$work/said" | tail -n 30
-		((++failed))
-	fi
-}
+. "$here/../checks.sh"

@@ -69,10 +69,10 @@ if [[ -z $flavour ]]; then
 	job 30 builtin "${builtin[@]}" builtin '' -- bats:boot/boot.bats -- --require-protected --append "$words:colour=red"
 	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
 		--append "$words:colour=red"
-	job 60 panic "$vm/panic.sh"
-	job 45 dump "$vm/dump.sh"
-	job 30 kdump "$vm/kdump.sh"
-	job 60 previous "$vm/previous.sh"
+	job 60 panic "$repo/tests/blackbox/panic.sh"
+	job 45 dump "$repo/tests/blackbox/dump.sh"
+	job 30 kdump "$repo/tests/blackbox/kdump.sh"
+	job 60 previous "$repo/tests/blackbox/previous.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

@@ -5,7 +5,8 @@
  *
  * VMCOREINFO names the page by its physical address, as HYPTRACE_DUMP_KEY=address in hexadecimal,
  * if hyptrace is built in: a module cannot add to VMCOREINFO. Else look for the magic at the
- * beginning of each page.
+ * beginning of each page. What a boot has left in memory that outlives a reset begins with it:
+ * there each sub-buffer ends with struct hyptrace_seal.
  *
  * All addresses are physical, all numbers have the byte order of the machine. A sum is the CRC-32
  * of zlib over what is said, in which the field sum is 0.

@@ -5,7 +5,7 @@
 IMAGE has marks only. Of each CPU, REPORT must have all marks of the sub-buffers that the writer had left, none that was
 not committed, each once and in order, and as many must be lost as came before the first one: prints that number.
 
-Without REPORT, print where the image has the second byte of the data of each sub-buffer that has some.
+Without REPORT, print where the image has the second byte of the data of each sub-buffer that is sealed with some.
 """
 
 import re
@@ -57,7 +57,7 @@ def main():
     if len(sys.argv) == 2:
         for ring in image.addresses(image.number(REMOTES + 48)):
             for page in list(image.addresses(ring))[3:]:
-                if image.number(page - image.base + 8):
+                if image.number(page - image.base + PAGE - 8, "<I"):
                     print(page - image.base + 17)
         return
     printed = {}

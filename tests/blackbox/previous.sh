@@ -4,8 +4,8 @@
 # and after power cuts at any moment (10, with FULL=1 200). The kernel is that of the flavour "builtin": its trace begins at
 # boot. The last line is "N passed, N failed".
 
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 tools=$work/tools
 hyptrace=$tools/hyptrace/hyptrace
@@ -17,7 +17,7 @@ boot()
 {
 	mkdir "$work/$1"
 	"$vm/run.sh" --timeout 100 --reboot --mem 512 --share "$work/$1" --console "$work/$1/console" --append "$3" "${@:4}" \
-		-- /mnt/repo/tests/vm/previous-inside.sh "$2"
+		-- /mnt/repo/tests/blackbox/previous-inside.sh "$2"
 	[[ -s $work/$1/shown ]]
 }
 
@@ -51,6 +51,12 @@ says()
 	grep -F -- "$3" "$work/$1/$2"
 }
 
+# has_lines NUMBER FILE
+has_lines()
+{
+	[[ $(wc -l <"$2") == "$1" ]]
+}
+
 # reads_rest: what the image has is read
 reads_rest()
 {
@@ -69,7 +75,7 @@ refuses()
 skips_damage()
 {
 	local at
-	"$vm/image.py" "$work/protected-reboot/image" >"$work/places" || return
+	"$repo/tests/blackbox/image.py" "$work/protected-reboot/image" >"$work/places" || return
 	[[ $(wc -l <"$work/places") -gt 2 ]] || return
 	while read -r at; do
 		cp "$work/protected-reboot/image" "$work/damaged" && printf '\xff' | dd of="$work/damaged" bs=1 seek="$at" conv=notrunc status=none &&
@@ -93,7 +99,7 @@ cut_power()
 	local files=$work/cut round pid code=0 tries
 	mkdir "$files"
 	"$vm/run.sh" --timeout 3000 --reboot --mem 512 --share "$files" --console "$files/console" --qmp "$work/qmp" \
-		--append "hyptrace=selftest:size=64K reserve_mem=2M:4096:hyptrace" -- /mnt/repo/tests/vm/previous-inside.sh cut &
+		--append "hyptrace=selftest:size=64K reserve_mem=2M:4096:hyptrace" -- /mnt/repo/tests/blackbox/previous-inside.sh cut &
 	pid=$!
 	for ((round = 1; round <= rounds && !code; round++)); do
 		for ((tries = 0; tries < 600; tries++)); do
@@ -102,7 +108,7 @@ cut_power()
 		done
 		sleep 0.$((RANDOM % 700 + 200))
 		read -r address size <"$files/place" || code=1
-		"$vm/qmp.py" "$work/qmp" "$files/saved.$round" "$address" $((size * 1024)) || code=1
+		"$repo/tests/blackbox/qmp.py" "$work/qmp" "$files/saved.$round" "$address" $((size * 1024)) || code=1
 	done
 	# the last one is not read by the machine
 	kill "$pid"
@@ -117,7 +123,7 @@ has_marks()
 	for ((round = 1; round < rounds; round++)); do
 		cmp "$files/saved.$round" "$files/image.$round" || return
 		"$hyptrace" report --ns "$files/image.$round" >"$work/report" 2>"$work/report.said" || return
-		lost=$("$vm/image.py" "$files/image.$round" "$work/report") || return
+		lost=$("$repo/tests/blackbox/image.py" "$files/image.$round" "$work/report") || return
 		grep -q ", $lost lost\$" "$work/report.said" || {
 			echo "round $round: $lost are lost" && cat "$work/report.said"
 			return 1
@@ -142,11 +148,13 @@ check "no event is lost, either" has_events tree
 check "the host panics; the rings are made to fit" boot panic panic "$events reserve_mem=2M:4096:hyptrace"
 check "no event is lost then" has_events panic
 check "EL2 panics" boot hyp hyp "$events reserve_mem=8M:4096:hyptrace"
-check "no event is lost, and EL2's panic is there" ends_with hyp 'hyp_panic: vcpu=0'
-check "rings that were unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
+check "no event is lost" has_events hyp
+check "EL2's panic is the last" ends_with hyp 'hyp_panic: vcpu=0'
+check "rings that are read, and unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
+check "a stream could map them" has_lines 100 "$work/unload/streamed"
 check "that is said" says unload report.said "were not loaded at the reset"
 check "rings that do not fit" boot large reboot "$events:size=4M reserve_mem=8M:4096:hyptrace"
-check "the log says so" says large log "a reset will lose its rings: they take"
+check "the log says so" says large log "a reset will lose its rings: the memory that outlives it has no room for"
 check "memory that is too small" boot small reboot "$events reserve_mem=64K:4096:hyptrace"
 check "the log says so, too" says small log "is not used: it is too small"
 check "memory of the device tree that is no RAM" boot none reboot "$events" --reserve 6f000000:800000

@@ -3,8 +3,8 @@
 # Have the host and EL2 panic, and check that the last events are in the kernel's log, and in ramoops after a warm reboot.
 # The kernel is that of the flavour "builtin": its trace begins at boot. The last line is "N passed, N failed".
 
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 # The log is longer than pstore keeps by default.
 store="ramoops.record_size=131072 pstore.kmsg_bytes=65536"
@@ -21,7 +21,7 @@ has_panicked()
 	mkdir "$work/$1"
 	FLAVOUR=builtin "$vm/run.sh" --timeout 100 --reboot --share "$work/$1" --console "$work/$1/console" \
 		--append "hyptrace=$2 reserve_mem=1M:4096:oops ramoops.mem_name=oops $store" \
-		-- /mnt/repo/tests/vm/panic-inside.sh "$1" || true
+		-- /mnt/repo/tests/blackbox/panic-inside.sh "$1" || true
 	grep -a 'the last events of CPU [0-9]*, which panics:' "$work/$1/console" &&
 		grep -a 'the last events of all CPUs:' "$work/$1/console" && ! grep -a 'are damaged' "$work/$1/console"
 }

@@ -5,8 +5,8 @@
 # that the crash kernel finds. The kernel is that of the flavour "builtin": VMCOREINFO names what hyptrace has in memory, and
 # its EL2 has fault points. The last line is "N passed, N failed".
 
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 tools=$work/tools
 
@@ -18,7 +18,7 @@ has_panicked()
 	cp "$out/Image" "$files"
 	"$vm/run.sh" "${@:3}" --timeout 100 --mem 512 --mode "$1" --share "$files" --console "$files/console" \
 		--append "hyptrace=hyp_enter,hyp_exit,hyp_panic:size=64K crashkernel=192M crash_kexec_post_notifiers" \
-		-- /mnt/repo/tests/vm/kdump-inside.sh "$2" || true
+		-- /mnt/repo/tests/blackbox/kdump-inside.sh "$2" || true
 	[[ -s $files/vmcore.events ]] && rm "$files/Image"
 }
 

@@ -3,8 +3,8 @@
 # Dump the machine's memory, and check that the verbs that read files find the events in it that show has printed before. The
 # last line is "N passed, N failed".
 
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"
 
 tools=$work/tools
 hyptrace=$tools/hyptrace/hyptrace
@@ -17,7 +17,7 @@ dump()
 		[[ ! -e $work/share/${1%.*}.wanted ]] || break
 		sleep 0.1
 	done
-	[[ -e $work/share/${1%.*}.wanted ]] && "$vm/qmp.py" "$work/qmp" "$work/$1" "${@:2}"
+	[[ -e $work/share/${1%.*}.wanted ]] && "$repo/tests/blackbox/qmp.py" "$work/qmp" "$work/$1" "${@:2}"
 }
 
 has_dumped()
@@ -25,13 +25,13 @@ has_dumped()
 	local pid code=0
 	mkdir "$work/share"
 	"$vm/run.sh" --mem 512 --qmp "$work/qmp" --share "$work/share" --require-protected \
-		-- /mnt/repo/tests/vm/dump-inside.sh >"$work/inside" 2>&1 &
+		-- /mnt/repo/tests/blackbox/dump-inside.sh >"$work/inside" 2>&1 &
 	pid=$!
 	dump without && : >"$work/share/without.done" &&
 		dump with && dump with.flat kdump-zlib && : >"$work/share/with.done" || code=1
 	wait "$pid" || code=1
 	cat "$work/inside"
-	((!code)) && "$vm/unflatten.py" "$work/with.flat" "$work/with.zlib"
+	((!code)) && "$repo/tests/blackbox/unflatten.py" "$work/with.flat" "$work/with.zlib"
 }
 
 # has_events FILE: they are those of show, and as many are lost

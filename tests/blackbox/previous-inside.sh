@@ -38,7 +38,7 @@ case $1 in
 reboot) perl -e 'syscall(142, 0xfee1dead, 672274793, 0x1234567)' ;;
 panic) echo c >/proc/sysrq-trigger ;;
 hyp) modprobe hyptrace_calls panics=1 ;;
-unload) hyptrace stop && hyptrace unload && echo b >/proc/sysrq-trigger ;;
+unload) hyptrace stream -q -n 100 >streamed && hyptrace stop && hyptrace unload && echo b >/proc/sysrq-trigger ;;
 esac
 sleep 100
 echo "there was no reset" >&2
