@@ -44,7 +44,8 @@ noted()
 	local act=(bash -c "$2 >/dev/null")
 	case $1 in
 	stream | strace | stat) ht "$1" -- "${act[@]}" ;;
-	catch) ht catch 'host_hcall && ret == 77' -- "${act[@]}" ;;
+	# it hears of the action before its command ends
+	catch) ht catch 'host_hcall && ret == 77' -- bash -c "{ $2; } >/dev/null; sleep 1" ;;
 	record) ht record -o "$BATS_TEST_TMPDIR/trace.dat" -- "${act[@]}" ;;
 	top) { sleep 1 && "${act[@]}"; } & ht top -b -d 3s -n 1 ;;
 	show) "${act[@]}" && ht show ;;
