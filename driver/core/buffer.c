@@ -32,8 +32,11 @@ static unsigned int mlock_kb = 512 + PAGE_SIZE / SZ_1K;
 module_param(mlock_kb, uint, 0644);
 MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLIMIT_MEMLOCK");
 
-/* Rings leave 1/2^6 of all memory to the rest of the system. */
-#define RESERVE_SHIFT	6
+/*
+ * Rings, and the lists of their pages, leave 1/2^5 of all memory to the rest of the system. With half
+ * of that, its OOM killer has been seen to end programs after rings had been loaded.
+ */
+#define RESERVE_SHIFT	5
 
 /* Of each ring: the writer's, and that of the mappings */
 #define META_PAGES	2
