@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/utsname.h>
+#include <linux/uuid.h>
 #if !defined(MODULE) && defined(CONFIG_VMCORE_INFO)
 #include <linux/vmcore_info.h>
 #endif
@@ -30,7 +31,7 @@
 
 static_assert(sizeof(struct hyptrace_dump) <= SZ_4K);
 /* the same on all machines */
-static_assert(offsetof(struct hyptrace_dump, remotes) == 280);
+static_assert(offsetof(struct hyptrace_dump, remotes) == 320);
 static_assert(sizeof(struct hyptrace_dump_remote) == 56);
 
 /* Protects what the page says of the remotes, and what belongs to it; taken inside control */
@@ -318,6 +319,7 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 int __init hyptrace_dump_init(void)
 {
 	const struct new_utsname *names = init_utsname();
+	u8 uuid[UUID_SIZE];
 
 	if (dump)
 		return 0;
@@ -333,10 +335,13 @@ int __init hyptrace_dump_init(void)
 	dump->dropped = offsetof(struct hyptrace_meta, dropped);
 	dump->filtered = offsetof(struct hyptrace_meta, filtered);
 	dump->begin = offsetof(struct hyptrace_meta, begin);
+	generate_random_uuid(uuid);
+	snprintf(dump->boot, sizeof(dump->boot), "%pUb", uuid);
 	strscpy(dump->release, names->release, sizeof(dump->release));
 	strscpy(dump->version, names->version, sizeof(dump->version));
 	strscpy(dump->machine, names->machine, sizeof(dump->machine));
 	seal();
+	pr_info("hyptrace: dumps of the memory call this boot %s\n", dump->boot);
 #if !defined(MODULE) && defined(CONFIG_VMCORE_INFO)
 	vmcoreinfo_append_str(HYPTRACE_DUMP_KEY "=%llx\n", (u64)virt_to_phys(dump));
 #endif

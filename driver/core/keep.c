@@ -213,7 +213,7 @@ static void copy_previous(void)
 		return;
 	}
 	memcpy(previous, old, nr_pages << PAGE_SHIFT);
-	pr_info("hyptrace: copied what the previous boot has left\n");
+	pr_info("hyptrace: copied what boot %.40s has left\n", previous->boot);
 }
 
 /**

@@ -13,7 +13,7 @@ import struct
 import sys
 
 PAGE = 4096
-REMOTES = 280
+REMOTES = 320
 MARK = re.compile(r"\[(\d+)\] +([\d.]+): selftest: id=(\d+)")
 
 

@@ -51,6 +51,14 @@ says()
 	grep -F -- "$3" "$work/$1/$2"
 }
 
+# has_boot CASE: the image names its boot as the log of that boot does
+has_boot()
+{
+	local id
+	id=$("$hyptrace" dump -j "$work/$1/image" | jq -r '.. | .boot? // empty')
+	[[ $id ]] && says "$1" log "dumps of the memory call this boot $id"
+}
+
 # has_lines NUMBER FILE
 has_lines()
 {
@@ -142,6 +150,7 @@ for mode in protected nvhe; do
 	check "$mode: no event is lost" has_events $mode-reboot
 done
 check "protected: the last event is the reset" ends_with protected-reboot 'psci_call: PSCI_SYSTEM_RESET'
+check "the image names its boot" has_boot protected-reboot
 check "a boot that has found nothing says so" says protected-reboot none.said "this boot has found nothing of the one before"
 check "memory of the device tree" boot tree reboot "$events" --reserve 5f000000:800000
 check "no event is lost, either" has_events tree

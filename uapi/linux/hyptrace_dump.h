@@ -20,7 +20,7 @@
 
 #define HYPTRACE_DUMP_KEY	"HYPTRACE"
 /* 16 bytes, the NUL included. The number is the version of all structs here. */
-#define HYPTRACE_DUMP_MAGIC	"hyptrace dump 2"
+#define HYPTRACE_DUMP_MAGIC	"hyptrace dump 3"
 
 #define HYPTRACE_DUMP_REMOTES	8
 
@@ -85,6 +85,8 @@ struct hyptrace_dump_remote {
  * @nr_remotes:	number of @remotes; one without a name was unregistered
  * @begin:	as @overrun: sub-buffers with an earlier time stamp were cleared
  * @reserved:	0
+ * @boot:	UUID of this boot as text, which the driver has made and the kernel's log has. It is not that
+ *		of /proc/sys/kernel/random/boot_id, which a driver cannot know
  * @release:	of the kernel, as in struct utsname, with NULs up to a multiple of 8
  * @version:	the same
  * @machine:	the same
@@ -103,6 +105,7 @@ struct hyptrace_dump {
 	__u16	nr_remotes;
 	__u16	begin;
 	__u16	reserved[3];
+	char	boot[40];
 	char	release[72];
 	char	version[72];
 	char	machine[72];

@@ -409,11 +409,12 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	return reader;
 }
 
-/* The dump does not say the name of the machine, nor the kernel's id of the boot. */
+/* The dump does not say the name of the machine, and the UUID of the boot is the driver's. */
 static void identify(void *arg, struct hyptrace_file_info *info)
 {
 	const struct hyptrace_dump *page = ((struct dump *)arg)->page;
 
+	info->boot = strndup(page->boot, sizeof(page->boot));
 	info->offset = page->real_offset;
 	if (asprintf(&info->uname, "Linux (none) %.*s %.*s %.*s",
 		     (int)sizeof(page->release), page->release,
