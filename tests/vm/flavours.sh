@@ -9,16 +9,18 @@
 
 results=$vm/flavours.txt
 
-# FLAVOUR@SERIES, --cpu MODEL unless it is the default, then what runs on it: suites in the machine, a script, or
+# FLAVOUR@SERIES, --cpu MODEL unless it is the default, then what runs on it: suites in the machine, scripts, or
 # nothing (build only).
 plan=(
-	"16k@6.12 --cpu max kselftest bats"
+	"16k@6.12 --cpu max kselftest bats blackbox/dump.sh"
+	"16k+builtin@6.12 --cpu max blackbox/previous.sh"
 	# Not on the newest CPU: with 52-bit physical addresses, a guest of QEMU 7.2 takes the same fault forever.
-	"64k@6.12 --cpu neoverse-n1 kselftest bats"
+	"64k@6.12 --cpu neoverse-n1 kselftest bats blackbox/dump.sh"
+	"builtin@6.12 blackbox/previous.sh blackbox/dump.sh"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
 	"4096cpus@6.12 kselftest"
-	"be@6.12 big-endian.sh"
+	"be@6.12 vm/big-endian.sh"
 	"debug@6.12 kselftest"
 	"debug@newest kselftest"
 	"kcsan@6.12"
@@ -30,15 +32,18 @@ plan=(
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# run WORD...: run the words of a line of the plan, in the environment of its flavour.
-run()
+# parts WORD...: print what to run for the words of a line of the plan, a line each: scripts, and all suites by one
+parts()
 {
-	case ${1:-} in
-	--cpu) HYPTRACE_CPU=$2 run "${@:3}" ;;
-	*.sh) "$vm/$1" ;;
-	'') "$vm/kernel.sh" && echo "1 passed, 0 failed" ;;
-	*) BOOTS="protected bats-3" "$vm/suite.sh" "$@" ;;
-	esac
+	local word suites=''
+	for word; do
+		if [[ $word == *.sh ]]; then
+			echo "$repo/tests/$word"
+		else
+			suites+=" $word"
+		fi
+	done
+	(($# == 0)) || [[ -z $suites ]] || echo "$vm/suite.sh$suites"
 }
 
 # record KERNEL FLAVOUR PASSED FAILED WHAT: replace the result of that flavour and series in flavours.txt.
@@ -68,16 +73,33 @@ for line in "${plan[@]}"; do
 	export FLAVOUR=${name%@*} KERNEL=${name#*@}
 	read -ra words <<<"$words"
 	echo "== $name: ${words[*]:-build}"
-	code=0
-	run "${words[@]}" 2>&1 | tee "$log" || code=$?
-	good=0 bad=1
-	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
-		((code == 0 || bad)) || bad=1
-		record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
-	else
-		echo "not ok # $name could not run: it ended with $code"
+	tests=("${words[@]}")
+	unset HYPTRACE_CPU
+	if [[ ${words[0]:-} == --cpu ]]; then
+		export HYPTRACE_CPU=${words[1]}
+		tests=("${words[@]:2}")
 	fi
+	good=0 bad=0
+	if "$vm/kernel.sh" && "$vm/rootfs.sh" && "$vm/guest.sh" --tests; then
+		[[ ${tests[*]} ]] || good=1
+	else
+		echo "not ok # $name could not be built"
+		bad=1
+		tests=()
+	fi
+	while read -r part; do
+		code=0
+		# shellcheck disable=SC2086 # it may have several words
+		BOOTS="protected bats-3" $part </dev/null 2>&1 | tee "$log" || code=$?
+		if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+			((good += BASH_REMATCH[1], bad += BASH_REMATCH[2])) || true
+			((code == 0 || BASH_REMATCH[2])) || ((++bad))
+		else
+			echo "not ok # $name could not run ${part##*/}: it ended with $code"
+			((++bad))
+		fi
+	done < <(parts "${tests[@]}")
+	record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
 	((passed += good, failed += bad)) || true
 done
 echo "$passed passed, $failed failed"
