@@ -234,14 +234,18 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
  */
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
 {
-	static const char call[] = "__print_symbolic(";
+	static const char call[] = "__print_symbolic";
 	size_t length = strlen(field);
-	const char *at = print_fmt;
+	const char *at = print_fmt, *arg;
 
-	while ((at = strstr(at, call))) {
-		at = skip_spaces(at + sizeof(call) - 1);
-		if (!strncmp(at, "REC->", 5) && !strncmp(at + 5, field, length)) {
-			const char *end = skip_spaces(at + 5 + length);
+	/* Some formats have thousands of characters. strstr() would compare at each of them. */
+	for (; (at = strchr(at, '(')); at++) {
+		if (at < print_fmt + sizeof(call) - 1 ||
+		    strncmp(at - sizeof(call) + 1, call, sizeof(call) - 1))
+			continue;
+		arg = skip_spaces(at + 1);
+		if (!strncmp(arg, "REC->", 5) && !strncmp(arg + 5, field, length)) {
+			const char *end = skip_spaces(arg + 5 + length);
 
 			if (*end == ',')
 				return end;

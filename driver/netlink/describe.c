@@ -74,14 +74,17 @@ static void describe_all(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(work, describe_all);
+/* To describe a remote takes a million instructions: do it once after changes that come together. */
+#define DELAY_MS	20
+
+static DECLARE_DELAYED_WORK(work, describe_all);
 
 /**
  * hyptrace_describe - describe all remotes soon
  */
 void hyptrace_describe(void)
 {
-	queue_work(hyptrace_wq, &work);
+	queue_delayed_work(hyptrace_wq, &work, msecs_to_jiffies(DELAY_MS));
 }
 
 /**
@@ -89,5 +92,5 @@ void hyptrace_describe(void)
  */
 void hyptrace_describe_exit(void)
 {
-	cancel_work_sync(&work);
+	cancel_delayed_work_sync(&work);
 }
