@@ -191,16 +191,8 @@ struct who_row {
 	uint64_t			gone;	/* when the VM was gone, or the last one */
 };
 
-/* page_view.c, leaks_view.c: return an exit code */
+/* pages_view.c: return an exit code */
 int page_run(struct who *who);
 int leaks_run(struct who *who);
-
-/* page_view.c: what both print alike */
-void who_begin_rows(const struct who *who);
-void who_put_row(const struct who *who, const struct who_row *row);
-void who_end_rows(const struct who *who);
-void who_note_losses(const struct who *who);
-const struct hyptrace_event *who_lacking(const struct session *s);
-void who_look(struct who *who);
 
 #endif /* PAGES_H */
