@@ -20,7 +20,6 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "session/loop.h"
-#include "session/signals.h"
 
 /* of message.c */
 int cmd_fail(const char *fmt, ...)

@@ -14,7 +14,7 @@
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/export.h"
-#include "../../tools/hyptrace/sink/origin.h"
+#include "../../tools/hyptrace/sink/export.h"
 #include "perfetto_text.h"
 #include "sentence_case.h"
 

@@ -20,7 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct out;
 struct printer;
+struct table;
 
 #define COLUMNS_MAX	20
 /* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
@@ -80,5 +82,21 @@ void columns_default(struct columns *columns, bool csv);
 char *columns_names(const struct columns *columns, const char *before);
 /* By key or name; NULL if there is none */
 const struct column *columns_find(const struct columns *columns, const char *name);
+
+/*
+ * table.c: tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
+ *
+ * As CSV the heads are the columns' keys, and a table without rows is printed, too. Without columns
+ * it has labels and values.
+ */
+struct table *table_new(const struct columns *columns, bool csv);
+void table_row(struct table *table);
+/* Set a cell of the last row; nothing happens if the column is not printed. */
+void table_cell(struct table *table, const char *key, const char *value, const char *color);
+void table_label(struct table *table, const char *label, const char *value, const char *color);
+void table_free(struct table *table);
+/* Print the rows from @first on: 1 leaves out the heads. Also frees the table; it may be NULL. */
+void table_print(struct table *table, struct out *out, unsigned int first, unsigned int indent,
+		 bool color);
 
 #endif /* COLUMNS_H */

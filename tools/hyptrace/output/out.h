@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct hyptrace_file;
+
 #define OUT_BUFFER	(64 << 10)
 
 struct out {
@@ -61,5 +63,18 @@ static inline void out_put_to(struct out *out, const char *end)
 {
 	out->len = end - out->buf;
 }
+
+/* pager.c: the pager on a terminal */
+
+/* The pager has ended: nobody reads what is printed. */
+extern volatile sig_atomic_t pager_has_ended;
+
+bool pager_begin(struct out *out);
+void pager_end(struct out *out);
+
+/* progress.c: how much of a file was read; show it while that takes more than a second */
+void progress_begin(const struct hyptrace_file *file, bool wanted);
+void progress_end(void);
+bool is_stdout_file(void);
 
 #endif /* OUT_H */

@@ -11,7 +11,6 @@
 
 #include "die.h"
 #include "out.h"
-#include "pager.h"
 
 #define PAGER_DEFAULT	"less"
 /* less ends if the output fits on the screen, keeps colours, and does not clear the screen */

@@ -14,7 +14,6 @@
 #include "die.h"
 #include "out.h"
 #include "printer.h"
-#include "table.h"
 #include "text.h"
 
 #define MAX_DEPTH	8

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/hyptrace_file.h"
-#include "pager.h"
+#include "out.h"
 
 /* The first line comes after four of these times. */
 #define STEP_NSEC	250000000

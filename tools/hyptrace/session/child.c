@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "child.h"
-#include "signals.h"
+#include "loop.h"
 
 /* What a shell adds to the number of the signal that has ended a command */
 #define SIGNAL_BASE	128

@@ -8,8 +8,7 @@
 
 #include "output/die.h"
 #include "output/text.h"
-#include "gaps.h"
-#include "select.h"
+#include "session.h"
 
 #define RESUME_HINT	" (use \"hyptrace start\" to resume it)"
 

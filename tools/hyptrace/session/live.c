@@ -9,8 +9,6 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"
-#include "signals.h"
-#include "trigger.h"
 
 /* Events to take before looking whether the session is to end */
 #define EVENTS_AT_ONCE	4096

@@ -10,7 +10,6 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "loop.h"
-#include "signals.h"
 
 /* What the loop waits for */
 enum {

@@ -1,17 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The wait loop of each verb that waits: for events, signals, its command, the reader of its
- * output, notifications and times.
+ * output, notifications and times; and the signals and the command.
  */
 #ifndef LOOP_H
 #define LOOP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
-#include "child.h"
+
+/* signals.c: end an endless verb on a signal */
+
+/* The signal that has arrived, or 0: the verb must end. */
+extern volatile sig_atomic_t signals_stop;
+/* Another one has arrived, or a second has passed: give up output that blocks. */
+extern volatile sig_atomic_t signals_abandon;
+
+int signals_catch(void);
+void signals_give_time(void);
+int signals_fd(void);
+void signals_end_program(bool end);
+
+/* child.c: the command that a verb runs while it traces */
+struct child {
+	char	**argv;	/* the command; NULL without one */
+	/* the standard output is for the verb, so the command writes to the standard error */
+	bool	no_stdout;
+	pid_t	pid;	/* its process; 0 if it was not started */
+	int	pidfd;	/* readable once it has ended; -1 without a process */
+	/* closing it without a byte ends the process; a byte lets it run the command */
+	int	go;
+	int	result;	/* an errno comes out if the command cannot be run */
+	int	code;	/* its exit code, or 128 plus the number of its signal */
+};
+
+int child_prepare(struct child *child);
+int child_start(struct child *child);
+void child_stop(struct child *child);
+bool child_save_snapshot(const char *remote, const char *path);
 
 /* What take() returns besides an exit code, which ends the loop */
 enum {

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "output/pager.h"
 #include "session.h"
-#include "signals.h"
 
 static int open_remote(struct session *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a verb works on: the remotes and CPUs, and the events that words of the command line name
- * or that -e and -F choose.
+ * What a verb works on: the remotes and CPUs, the events that words of the command line name or
+ * that -e and -F choose, and their triggers.
  */
 #ifndef SELECT_H
 #define SELECT_H
@@ -10,6 +10,8 @@
 
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
+
+struct printer;
 
 /* As auto_free, of what the library returns */
 #define auto_remote	__attribute__((cleanup(free_local_remote)))
@@ -107,6 +109,16 @@ static inline bool choice_is_made(const struct choice *choice)
 {
 	return choice->parsed || choice->wanted;
 }
+
+/* trigger.c: triggers and what has fired */
+bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
+char *trigger_text(const struct hyptrace_event *event);
+void trigger_print_keys(struct printer *p, const struct hyptrace_event *event);
+void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after);
+bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which);
+char *firing_text(const struct hyptrace_remote *remote, unsigned int which);
+void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
+		       unsigned int which);
 
 /* boot.c: print the words that start this trace at boot, or check @words. Return an exit code. */
 int boot_words(struct context *ctx, char *words);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "output/out.h"
-#include "signals.h"
+#include "loop.h"
 
 /* Seconds from the signal until a blocked write is given up */
 #define ABANDON_SECONDS	1

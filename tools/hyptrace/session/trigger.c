@@ -3,11 +3,11 @@
  * Print triggers and what has fired.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "trigger.h"
+#include "output/printer.h"
+#include "select.h"
 
 /* While a stop is armed, a start may have fired already: the remote is armed, the start is not. */
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event)

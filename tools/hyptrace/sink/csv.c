@@ -7,9 +7,8 @@
 
 #include "output/die.h"
 #include "output/out.h"
-#include "output/stamp.h"
 #include "csv.h"
-#include "origin.h"
+#include "export.h"
 #include "row.h"
 
 /* Bytes of the time and the CPU at most */

@@ -9,6 +9,29 @@
 #include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
 #include "output/out.h"
+#include "session/select.h"
+
+/* origin.c: where the events are from, so those of many machines can be told apart */
+
+/* No text is NULL; what is not known is empty. */
+struct origin {
+	char	*uname;		/* has the next four */
+	char	*system;
+	char	*machine;	/* its name in the network */
+	char	*kernel;	/* its release */
+	char	*version;
+	char	*arch;
+	char	*boot;		/* UUID of the boot */
+	char	*csv;		/* values of ORIGIN_COLUMNS */
+	char	*json;		/* members of an object, for what is known */
+};
+
+/* The last columns of a table, and their types in SQL */
+#define ORIGIN_COLUMNS	"machine,boot,kernel"
+#define ORIGIN_SQL	"machine VARCHAR, boot VARCHAR, kernel VARCHAR"
+
+struct origin *origin_new(const struct hyptrace_file_info *info);
+void origin_free(struct origin *origin);
 
 /* Where a format can write to */
 #define EXPORT_TO_FILE		1U	/* one file, or stdout */
@@ -151,5 +174,18 @@ struct export_many {
 };
 
 int export_many(const struct export_many *many);
+
+/* host_events.c: the events of the host that a file has beside those of the remote; also for report */
+struct host_events {
+	struct hyptrace_file	*file;		/* their reader; NULL if the file has none */
+	struct choice		choice;		/* which of them are chosen */
+	bool			no_remote;	/* no event of the remote is chosen */
+	bool			no_host;	/* no event of the host is chosen */
+};
+
+int host_events_open(struct host_events *h, struct hyptrace_file *file, const char *path);
+void host_events_share(struct host_events *h, struct choice *choice,
+		       const struct hyptrace_file *file);
+int host_events_choose(struct host_events *h, const char *verb);
 
 #endif /* EXPORT_H */

@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/stamp.h"
 #include "export.h"
-#include "origin.h"
 #include "row.h"
 
 /* The processes */

@@ -12,7 +12,6 @@
 #include "output/die.h"
 #include "csv.h"
 #include "export.h"
-#include "origin.h"
 #include "row.h"
 
 /* Bytes of a file's name at most, its NUL included */

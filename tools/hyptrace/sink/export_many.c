@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "session/signals.h"
+#include "session/loop.h"
 #include "export.h"
 
 /* What hyptrace record puts at the end of names; an output has the ending of its format. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "session/signals.h"
+#include "session/loop.h"
 #include "export.h"
 
 /* Bytes of what threads write at once; if there are more, they are written in turns, too */

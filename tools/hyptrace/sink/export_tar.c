@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "session/signals.h"
+#include "session/loop.h"
 #include "export.h"
 
 #define TAR_BLOCK	512

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "host_events.h"
+#include "export.h"
 
 /* Does a word name an event of the file? */
 static bool is_known(const struct hyptrace_file *file, const char *word)

@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "output/stamp.h"
 #include "export.h"
 #include "json_rows.h"
-#include "origin.h"
 #include "row.h"
 
 /* Bytes before the fields at most: the CPU and the time; or before the names */

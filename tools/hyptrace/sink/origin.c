@@ -9,7 +9,7 @@
 #include "output/die.h"
 #include "output/out.h"
 #include "output/text.h"
-#include "origin.h"
+#include "export.h"
 
 static char *cut_word(char **text)
 {

@@ -14,13 +14,9 @@
 #include "common/boot_id.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/pager.h"
 #include "output/text.h"
 #include "session/session.h"
-#include "session/signals.h"
 #include "sink/export.h"
-#include "sink/host_events.h"
-#include "sink/origin.h"
 
 #define OPT_WITH	0x200
 

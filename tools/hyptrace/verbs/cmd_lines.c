@@ -6,10 +6,8 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "output/pager.h"
 #include "session/session.h"
 #include "sink/export.h"
-#include "sink/host_events.h"
 #include "sink/lines.h"
 
 #define FILE_DEFAULT	"hyptrace.dat"

@@ -8,8 +8,8 @@
 
 #include "output/columns.h"
 #include "output/die.h"
+#include "output/printer.h"
 #include "session/select.h"
-#include "session/trigger.h"
 
 static void print_name(struct printer *p, const char *key, const void *row)
 {

@@ -10,10 +10,9 @@
 
 #include "output/clock.h"
 #include "output/die.h"
+#include "output/printer.h"
 #include "session/loop.h"
 #include "session/select.h"
-#include "session/signals.h"
-#include "session/trigger.h"
 
 /* Bytes of "23:59:59.999999" and its NUL */
 #define TIME_MAX	16

@@ -10,9 +10,9 @@
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"
+#include "output/printer.h"
 #include "output/text.h"
 #include "session/select.h"
-#include "session/trigger.h"
 
 enum { OPT_BOOT = 0x200 };
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "session/signals.h"
 #include "view/top/top.h"
 
 #define INTERVAL_DEFAULT	NSEC_PER_SEC

@@ -9,7 +9,6 @@
 
 #include "output/text.h"
 #include "sink/export.h"
-#include "sink/origin.h"
 #include "export_ctf.h"
 
 #define NSEC_PER_SEC	INT64_C(1000000000)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "sink/origin.h"
+#include "sink/export.h"
 #include "export_perfetto.h"
 
 /* Trace */

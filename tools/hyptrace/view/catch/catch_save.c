@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "output/die.h"
-#include "session/signals.h"
 #include "catch.h"
 
 /* The name of a file: the time (UTC), and the reason */

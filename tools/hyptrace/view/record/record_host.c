@@ -19,7 +19,6 @@
 #include <tracefs.h>
 
 #include "output/die.h"
-#include "session/signals.h"
 #include "record.h"
 
 /* The clock of remotes that tracefs has, too */

@@ -9,7 +9,6 @@
 
 #include "output/clock.h"
 #include "output/die.h"
-#include "session/signals.h"
 #include "record.h"
 
 /* All rings are read this often, however little they hold: a crash loses no more than that. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "session/signals.h"
 #include "record.h"
 
 /* A delta that needs no record of its own */

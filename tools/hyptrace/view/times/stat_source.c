@@ -11,7 +11,6 @@
 
 #include "output/die.h"
 #include "session/counters.h"
-#include "session/signals.h"
 #include "stat.h"
 
 /* An interval is printed so long after its end: then all its events were read */
