@@ -123,20 +123,14 @@ struct record {
 	uint64_t			shown_at;
 };
 
-/* record_live.c: record what happens */
+/* record_live.c: record what happens; the rings, and the events in them */
 int record_live(struct record *r);
+int record_choose(struct record *r);
+bool record_count(struct record *r, enum record_count how);
+struct ring_counts record_total(const struct record *r);
 
 /* record_snapshot.c: save what the rings hold */
 int record_snapshot(struct record *r);
-
-/* record_rings.c: the rings, and the events in them */
-int record_choose(struct record *r);
-int record_set_filter(struct record *r);
-int record_open_rings(struct record *r);
-int record_hold(struct record *r);
-void record_close_rings(struct record *r);
-bool record_count(struct record *r, enum record_count how);
-struct ring_counts record_total(const struct record *r);
 
 /* record_file.c: the files */
 bool record_is_stream(const struct record *r);
@@ -158,10 +152,5 @@ ABSENT int record_host_switch(struct record *r, bool on);
 ABSENT void record_host_end(struct record *r);
 ABSENT int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err);
 ABSENT void record_host_count(struct record *r);
-
-/* record_host_events.c: the events, and their ids in the file */
-int record_host_choose(struct record_host *host);
-int record_host_read_formats(struct record_host *host);
-uint64_t record_host_renumber(struct record_host *host, void *subbuf);
 
 #endif /* RECORD_H */
