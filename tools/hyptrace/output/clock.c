@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock of a remote and the wall clock.
+ * The clock of a remote and the wall clock, times with their units, percents, and bars of histograms.
  */
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "clock.h"
+#include "columns.h"
+#include "printer.h"
+
+/* Length of the longest bar of a histogram */
+#define BAR_WIDTH	40
+
+static const struct column columns_of_buckets[] = {
+	{ .key = "from", .head = "FROM", .flags = COLUMN_NUMBER },
+	{ .key = "to", .head = "TO", .flags = COLUMN_NUMBER },
+	{ .key = "count", .head = "COUNT", .flags = COLUMN_NUMBER },
+	{ .key = "bar", .head = "" },
+};
 
 uint64_t clock_now(clockid_t id)
 {
@@ -32,4 +46,95 @@ void clock_time_of_day(uint64_t ns, char *text, size_t size)
 	localtime_r(&sec, &tm);
 	snprintf(text, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
 		 (unsigned int)(ns % NSEC_PER_SEC / NSEC_PER_USEC));
+}
+
+/* Three decimals, rounded */
+void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec)
+{
+	static const struct {
+		uint64_t	nsec;
+		const char	*name;
+	} units[] = {
+		{ NSEC_PER_SEC, "s" }, { NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const uint64_t step = units[i].nsec / 1000, steps = nsec / step +
+								    (nsec % step * 2 >= step);
+
+		if (steps < 1000)
+			continue;
+		snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 ".%03u %s", steps / 1000,
+			 (unsigned int)(steps % 1000), units[i].name);
+		return;
+	}
+	snprintf(to, TIME_TEXT_SIZE, "%" PRIu64 " ns", nsec);
+}
+
+/* Write a part of a whole in percent, with two decimals. */
+void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole)
+{
+	snprintf(to, TIME_TEXT_SIZE, "%.2f", 100.0 * part / whole);
+}
+
+/* Print a time: ns in JSON, with a unit in text. */
+void time_print(struct printer *p, const char *key, uint64_t nsec)
+{
+	char text[TIME_TEXT_SIZE];
+
+	if (!printer_is_text(p)) {
+		printer_uint(p, key, nsec);
+		return;
+	}
+	time_text(text, nsec);
+	printer_str(p, key, text);
+}
+
+void time_print_if(struct printer *p, const char *key, bool is_known, uint64_t nsec)
+{
+	if (is_known)
+		time_print(p, key, nsec);
+	else
+		printer_none(p, key);
+}
+
+static void print_bucket(struct printer *p, const struct time_bucket *bucket, uint64_t most)
+{
+	char bar[BAR_WIDTH + 1];
+	size_t len = bucket->count * BAR_WIDTH / most;
+
+	printer_row(p);
+	time_print(p, "from", bucket->from);
+	time_print_if(p, "to", bucket->to, bucket->to);
+	printer_uint(p, "count", bucket->count);
+	if (!printer_is_json(p)) {
+		len = bucket->count && !len ? 1 : len;
+		memset(bar, '#', len);
+		bar[len] = '\0';
+		printer_str(p, "bar", bar);
+	}
+	printer_end(p);
+}
+
+/* Print the buckets from the first to the last one that has a time. */
+void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr)
+{
+	static const struct columns columns = COLUMNS(columns_of_buckets);
+	unsigned int i, first = 0, last = 0;
+	uint64_t most = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!buckets[i].count)
+			continue;
+		if (!most)
+			first = i;
+		last = i;
+		if (buckets[i].count > most)
+			most = buckets[i].count;
+	}
+	printer_table(p, "histogram", &columns);
+	for (i = first; most && i <= last; i++)
+		print_bucket(p, &buckets[i], most);
+	printer_end(p);
 }

@@ -30,7 +30,7 @@ struct time_bucket {
 	uint64_t	count;	/* number of times in it */
 };
 
-/* time_text.c: times with their units, percents, and bars of histograms */
+/* Times with their units, percents, and bars of histograms */
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);
 void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole);
 void time_print(struct printer *p, const char *key, uint64_t nsec);

@@ -7,15 +7,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/hyptrace_file.h"
+#include "clock.h"
 #include "out.h"
 
 /* The first line comes after four of these times. */
 #define STEP_NSEC	250000000
-#define NSEC_PER_SEC	1000000000
 #define FIRST_STEPS	4
 
 static pthread_t thread;
