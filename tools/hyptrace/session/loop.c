@@ -97,6 +97,8 @@ int loop_run(struct loop *l)
 	uint64_t next = UINT64_MAX;
 	int ret = LOOP_AGAIN;
 
+	if (l->duration)
+		l->deadline = clock_now(CLOCK_MONOTONIC) + l->duration;
 	while (!signals_abandon) {
 		ret = l->ops->take ? l->ops->take(l) : LOOP_WAIT;
 		if (ret >= 0)

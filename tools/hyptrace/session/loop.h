@@ -78,6 +78,7 @@ struct loop {
 	struct hyptrace_listener	*listener;	/* or NULL */
 	const struct child		*child;		/* its end is that of the loop; or NULL */
 	uint64_t			deadline;	/* by CLOCK_MONOTONIC */
+	uint64_t			duration;	/* from loop_run() on, ns; 0: no limit */
 	/* go on if nobody reads the output any more */
 	bool				ignores_output;
 	bool				is_over;	/* set it to request the end */

@@ -149,8 +149,10 @@ struct catcher {
 
 /* catch_live.c: set the trigger, wait, and restore the event */
 int catch_live(struct catcher *c);
-bool catch_is_armed(const struct hyptrace_event *event);
+int catch_listen(struct catcher *c, const struct loop_ops *ops, void *arg);
+bool catch_hear(struct catcher *c, const struct hyptrace_notification *notification);
 void catch_ask(struct catcher *c);
+int catch_arm(struct catcher *c);
 int catch_check(const struct hyptrace_remote *remote);
 
 /* catch_save.c: wait for a reason, and save what the rings hold */

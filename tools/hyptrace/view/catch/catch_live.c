@@ -16,27 +16,46 @@
 /* How long to wait for the events after one that was caught, before the rings are read again */
 #define AGE_NSEC	(100 * NSEC_PER_MSEC)
 
-bool catch_is_armed(const struct hyptrace_event *event)
+static bool is_armed(const struct hyptrace_event *event)
 {
 	return event->enabled && event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY;
 }
 
-static int hear(const struct hyptrace_notification *notification, void *arg)
+int catch_listen(struct catcher *c, const struct loop_ops *ops, void *arg)
 {
+	struct session *s = &c->session;
+	struct hyptrace_error err;
+
+	s->loop.ops = ops;
+	s->loop.arg = arg;
+	s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
+	return s->loop.listener ? EXIT_DONE :
+	       cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
+}
+
+/* Note what a notification says. Return whether a trigger of the remote has fired. */
+bool catch_hear(struct catcher *c, const struct hyptrace_notification *notification)
+{
+	const bool is_trigger = notification->type == HYPTRACE_NOTIFICATION_TRIGGER;
 	const struct hyptrace_remote *remote = notification->remote;
 	const struct hyptrace_event *event = notification->event;
+
+	if (event && c->event && !strcmp(event->remote, c->session.name) &&
+	    event->id == c->event->id)
+		c->has_changed |= !is_armed(event);
+	if (!remote || strcmp(remote->name, c->session.name))
+		return false;
+	c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
+			  (!is_trigger && remote->state != HYPTRACE_STATE_TRACING);
+	return is_trigger;
+}
+
+static int hear(const struct hyptrace_notification *notification, void *arg)
+{
 	struct catcher *c = ((struct loop *)arg)->arg;
 
 	c->session.is_changed |= notification->type != HYPTRACE_NOTIFICATION_TRIGGER;
-	if (event && !strcmp(event->remote, c->session.name) && event->id == c->event->id)
-		c->has_changed |= !catch_is_armed(event);
-	if (!remote || strcmp(remote->name, c->session.name))
-		return 0;
-	if (notification->type == HYPTRACE_NOTIFICATION_TRIGGER)
-		c->has_fired = true;
-	else
-		c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
-				  remote->state != HYPTRACE_STATE_TRACING;
+	c->has_fired |= catch_hear(c, notification);
 	return 0;
 }
 
@@ -55,7 +74,25 @@ void catch_ask(struct catcher *c)
 	c->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
 	if (!c->event || hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
 		return;
-	c->has_changed |= !catch_is_armed(event);
+	c->has_changed |= !is_armed(event);
+}
+
+/* Set the trigger, if there is an event, and hear of all that changes from now on. */
+int catch_arm(struct catcher *c)
+{
+	struct hyptrace_error err;
+	int code;
+
+	if (c->event && event_hold(c->session.ctx->h, c->event, true, c->filter,
+				   HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
+		return cmd_fail_verb("catch", c->event->name, &err);
+	c->is_armed = true;
+	/* what changed until now was changed here, but others may have changed something, too */
+	code = loop_listen(&c->session.loop);
+	c->has_changed = false;
+	c->has_stopped = false;
+	catch_ask(c);
+	return code < 0 ? EXIT_DONE : code;
 }
 
 static int heard(struct loop *l, bool lost)
@@ -241,15 +278,7 @@ static int arm(struct catcher *c)
 		return code;
 	for (i = 0; i < c->nr_cpus; i++)
 		c->cpus[i].base = c->cpus[i].notified;
-	if (event_hold(h, c->event, true, c->filter, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
-		return cmd_fail_verb("catch", c->event->name, &err);
-	c->is_armed = true;
-	/* what changed until now was changed here, but others may have changed something, too */
-	code = loop_listen(&c->session.loop);
-	c->has_changed = false;
-	c->has_stopped = false;
-	catch_ask(c);
-	return code < 0 ? EXIT_DONE : code;
+	return catch_arm(c);
 }
 
 /*
@@ -317,18 +346,11 @@ int catch_live(struct catcher *c)
 		.take = take, .tick = tick, .hear = hear, .heard = heard,
 	};
 	struct session *s = &c->session;
-	struct loop *l = &s->loop;
 	struct hyptrace_error err;
-	int code = catch_check(s->remote), end;
+	int code = catch_check(s->remote) ?: catch_listen(c, &ops, c), end;
 
 	if (code)
 		return code;
-	l->ops = &ops;
-	l->arg = c;
-	l->child = &s->child;
-	l->listener = hyptrace_listener_open(s->ctx->h, &err);
-	if (!l->listener)
-		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
 	if (c->path) {
 		c->w = hyptrace_file_create(c->path, s->ctx->h, s->name, 0, s->command_line,
 					    NULL, 0, &err);
@@ -344,9 +366,7 @@ int catch_live(struct catcher *c)
 		if (!s->quiet)
 			cmd_note("waiting for \"%s\" (end with Ctrl-C)", c->what);
 		c->aged_at = clock_now(CLOCK_MONOTONIC);
-		if (s->duration)
-			l->deadline = c->aged_at + s->duration;
-		code = loop_run(l);
+		code = loop_run(&s->loop);
 		if (!code)
 			session_look(s);
 		end = disarm(c);

@@ -214,24 +214,15 @@ static uint64_t tick(struct loop *l, uint64_t now)
 static int hear(const struct hyptrace_notification *notification, void *arg)
 {
 	const struct hyptrace_remote *remote = notification->remote;
-	const struct hyptrace_event *event = notification->event;
 	struct saver *saver = ((struct loop *)arg)->arg;
-	struct catcher *c = saver->c;
 	unsigned int i;
 
-	if (event && c->event && !strcmp(event->remote, c->session.name) &&
-	    event->id == c->event->id)
-		c->has_changed |= !catch_is_armed(event);
-	if (!remote || strcmp(remote->name, c->session.name))
+	if (!catch_hear(saver->c, notification))
 		return 0;
-	if (notification->type != HYPTRACE_NOTIFICATION_TRIGGER)
-		c->has_stopped |= notification->type == HYPTRACE_NOTIFICATION_REMOTE_GONE ||
-				  remote->state != HYPTRACE_STATE_TRACING;
-	else if (!remote->nr_fired)
-		saver->reason = trigger_of(c);
+	if (!remote->nr_fired)
+		saver->reason = trigger_of(saver->c);
 	for (i = 0; i < remote->nr_fired; i++)
-		if (notification->type == HYPTRACE_NOTIFICATION_TRIGGER && remote->has_ended &&
-		    remote->fired[i].action == HYPTRACE_TRIGGER_ACTION_STOP)
+		if (remote->has_ended && remote->fired[i].action == HYPTRACE_TRIGGER_ACTION_STOP)
 			saver->reason = "stopped";
 	return 0;
 }
@@ -268,15 +259,13 @@ static void finish(struct saver *saver)
 	save_if_due(saver);
 }
 
-static int prepare(struct saver *saver)
+static int prepare(struct saver *saver, const struct loop_ops *ops)
 {
 	struct catcher *c = saver->c;
 	struct session *s = &c->session;
-	struct hyptrace_error err;
 	sigset_t set;
-	int code;
+	int code = catch_check(s->remote);
 
-	code = catch_check(s->remote);
 	if (code)
 		return code;
 	if (s->remote->state != HYPTRACE_STATE_TRACING)
@@ -287,9 +276,9 @@ static int prepare(struct saver *saver)
 		return cmd_fail("cannot write to %s: %s", c->dir, strerror(errno));
 	if (flock(saver->dir, LOCK_EX | LOCK_NB))
 		return cmd_fail("cannot write to %s: another \"hyptrace catch\" does", c->dir);
-	s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
-	if (!s->loop.listener)
-		return cmd_fail("cannot wait for events of \"%s\": %s", s->name, err.text);
+	code = catch_listen(c, ops, saver);
+	if (code)
+		return code;
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
@@ -302,16 +291,9 @@ static int prepare(struct saver *saver)
 	if (code)
 		return code;
 	count(c, &saver->written, &saver->notified);
-	if (c->event && event_hold(s->ctx->h, c->event, true, c->filter,
-				   HYPTRACE_TRIGGER_ACTION_NOTIFY, 0, &err))
-		return cmd_fail_verb("catch", c->event->name, &err);
-	/* what changed until now was changed here, but others may have changed something, too */
-	code = loop_listen(&s->loop);
+	code = catch_arm(c);
 	saver->reason = NULL;
-	c->has_changed = false;
-	c->has_stopped = false;
-	catch_ask(c);
-	return code < 0 ? EXIT_DONE : code;
+	return code;
 }
 
 int catch_save(struct catcher *c)
@@ -325,15 +307,10 @@ int catch_save(struct catcher *c)
 	int code;
 
 	saver.saved_at = xcalloc(c->rate, sizeof(*saver.saved_at));
-	l->ops = &ops;
-	l->arg = &saver;
-	l->child = &s->child;
-	code = prepare(&saver) ?: child_start(&s->child);
+	code = prepare(&saver, &ops) ?: child_start(&s->child);
 	if (!code) {
 		if (!s->quiet)
 			cmd_note("waiting for %s (end with Ctrl-C)", c->what ? c->what : "a reason");
-		if (s->duration)
-			l->deadline = clock_now(CLOCK_MONOTONIC) + s->duration;
 		code = loop_run(l);
 		if (!code)
 			finish(&saver);
