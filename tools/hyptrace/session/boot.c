@@ -198,7 +198,7 @@ static int check_options(char *rest, struct hyptrace_event *const *events, unsig
 static int check_filter(const char *text, const struct event_choice *choice, const char *stop,
 			struct hyptrace_event *const *events, unsigned int nr)
 {
-	auto_free struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
+	auto_free const struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
 	struct hyptrace_filter *filter auto_filter = NULL;
 	unsigned int nr_chosen = 0, i;
 
@@ -206,7 +206,7 @@ static int check_filter(const char *text, const struct event_choice *choice, con
 		if (event_choice_has(choice, events[i]->name) ||
 		    (stop && !strcmp(events[i]->name, stop)))
 			chosen[nr_chosen++] = events[i];
-	return filter_parse(text, chosen, nr_chosen, NULL, &filter);
+	return filter_parse(text, chosen, nr_chosen, NULL, false, &filter);
 }
 
 static int check_words(char *words, const struct hyptrace_remote *remote,
@@ -250,15 +250,11 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 
 int boot_words(struct context *ctx, char *words)
 {
+	auto_remote struct hyptrace_remote *remote = NULL;
 	auto_events struct hyptrace_event **events = NULL;
-	struct hyptrace_remote *remote;
 	unsigned int nr;
-	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
-	if (code)
-		return code;
-	code = words ? check_words(words, remote, events, nr) :
-		       print_words(ctx, remote, events, nr);
-	hyptrace_free_remote(remote);
-	return code;
+	return cmd_get_events(ctx, &remote, &events, &nr) ?:
+	       (words ? check_words(words, remote, events, nr) :
+			print_words(ctx, remote, events, nr));
 }

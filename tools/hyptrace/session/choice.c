@@ -159,8 +159,9 @@ bool filter_is_valid(const char *text, const struct hyptrace_event *const *event
 	return filter;
 }
 
-int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
-		 const struct hyptrace_formats *formats, struct hyptrace_filter **parsed)
+int filter_parse(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
+		 const struct hyptrace_formats *formats, bool at_el2,
+		 struct hyptrace_filter **parsed)
 {
 	struct hyptrace_error err;
 	size_t at;
@@ -168,8 +169,7 @@ int filter_parse(const char *text, struct hyptrace_event *const *events, unsigne
 	*parsed = NULL;
 	if (!text)
 		return EXIT_DONE;
-	*parsed = hyptrace_filter_new((const struct hyptrace_event *const *)events, nr, formats,
-				      false, text, &at, &err);
+	*parsed = hyptrace_filter_new(events, nr, formats, at_el2, text, &at, &err);
 	return *parsed ? EXIT_DONE : filter_fail(text, at, &err);
 }
 
@@ -214,7 +214,8 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);
-	return filter_parse(choice->filter, chosen, nr, formats, &choice->parsed);
+	return filter_parse(choice->filter, (const struct hyptrace_event *const *)chosen, nr,
+			    formats, false, &choice->parsed);
 }
 
 void choice_free(struct choice *choice)
@@ -258,12 +259,12 @@ static int check_words(const char *verb, struct hyptrace_event *const *events,
 
 int counters_switch(struct context *ctx, const struct words *words, bool on)
 {
+	auto_remote struct hyptrace_remote *remote = NULL;
 	auto_events struct hyptrace_event **events = NULL;
 	auto_free struct hyptrace_event **countable = NULL;
 	struct event_choice choice auto_choice = {};
 	const char *verb = on ? "count" : "stop counting";
 	unsigned int nr_events, i, nr = 0;
-	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr_events);
 
@@ -274,13 +275,11 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 		if (events[i]->can_be_counted)
 			countable[nr++] = events[i];
 	if (!nr)
-		code = cmd_fail("remote \"%s\" cannot count events", remote->name);
-	else
-		code = check_words(verb, events, words) ?:
-		       cmd_choose_events(verb, countable, nr, words, &choice);
+		return cmd_fail("remote \"%s\" cannot count events", remote->name);
+	code = check_words(verb, events, words) ?:
+	       cmd_choose_events(verb, countable, nr, words, &choice);
 	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, 0,
 					   &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
-	hyptrace_free_remote(remote);
 	return code;
 }

@@ -33,6 +33,8 @@ int session_open_stream(struct session *s)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	s->ctx->out.abandon = &signals_abandon;
 	s->loop = (struct loop)LOOP(s->ctx, NULL, s);
+	s->loop.child = &s->child;
+	s->loop.duration = s->duration;
 	if (s->takes & SESSION_OWN_RINGS)
 		return EXIT_DONE;
 	s->stream = hyptrace_stream_new(s->ctx->h, s->name, &err);
@@ -124,7 +126,8 @@ int session_hold(struct session *s, const struct event_choice *choice)
 /* One of the events that will be enabled must have the fields of -F. */
 static int check_filter(const struct session *s, const struct event_choice *choice)
 {
-	auto_free struct hyptrace_event **enabled = xcalloc(s->nr_events + 1, sizeof(*enabled));
+	auto_free const struct hyptrace_event **enabled = xcalloc(s->nr_events + 1,
+								  sizeof(*enabled));
 	auto_filter struct hyptrace_filter *filter = NULL;
 	unsigned int nr_enabled = 0, i;
 
@@ -134,7 +137,8 @@ static int check_filter(const struct session *s, const struct event_choice *choi
 	/* if none is, somebody else may enable any later */
 	if (!nr_enabled)
 		return EXIT_DONE;
-	return filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, &filter);
+	return filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, false,
+			    &filter);
 }
 
 /* Without words, if no event is enabled, hold those of -e or the default ones. */
@@ -291,7 +295,6 @@ int session_run_stream(struct session *s)
 	int code;
 
 	s->loop.ops = &ops;
-	s->loop.child = &s->child;
 	if (!s->quiet || s->takes & SESSION_GAPS)
 		s->loop.listener = hyptrace_listener_open(s->ctx->h, &err);
 	s->gaps.hears_triggers = s->loop.listener && !s->quiet;
@@ -303,7 +306,6 @@ int session_run_stream(struct session *s)
 	code = s->ops->begin ? s->ops->begin(s) : EXIT_DONE;
 	if (!code)
 		code = child_start(&s->child);
-	s->loop.deadline = s->duration ? clock_now(CLOCK_MONOTONIC) + s->duration : UINT64_MAX;
 	if (!code)
 		code = loop_run(&s->loop);
 	if (s->gaps.own && !s->loop.has_ended)

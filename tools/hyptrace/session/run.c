@@ -10,14 +10,13 @@
 static int open_remote(struct session *s)
 {
 	struct hyptrace_error err;
-	int code = cmd_connect(s->ctx) ?: cmd_get_remote(s->ctx, &s->remote);
+	int code = cmd_connect(s->ctx) ?:
+		   cmd_get_events(s->ctx, &s->remote, &s->own_events, &s->nr_events);
 
 	if (code)
 		return code;
 	s->name = s->remote->name;
 	s->clock = s->remote->clock ? s->remote->clock : "";
-	if (hyptrace_get_events(s->ctx->h, s->name, &s->own_events, &s->nr_events, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", s->name, err.text);
 	s->events = s->own_events;
 	if (s->takes & SESSION_SNAPSHOT && s->ctx->is_tracefs) {
 		code = cmd_fail("cannot copy the rings of \"%s\": tracefs only lets one read them (use \"hyptrace stream\")",

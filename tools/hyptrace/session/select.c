@@ -178,16 +178,14 @@ static void note_no_remote(void)
 /* Print why, and the list of remotes. */
 static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
 {
+	auto_free char *list = NULL;
 	unsigned int i;
-	char *list;
 	FILE *f = text_open(&list);
 
 	for (i = 0; i < nr; i++)
 		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
 	text_close(f);
-	cmd_note("%s (registered: %s)", why, list);
-	free(list);
-	return EXIT_REFUSED;
+	return cmd_fail("%s (registered: %s)", why, list);
 }
 
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
@@ -236,17 +234,14 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 {
-	struct hyptrace_remote **remotes;
+	auto_remotes struct hyptrace_remote **remotes = NULL;
 	unsigned int nr;
 	int code = cmd_get_remotes(ctx, false, &remotes, &nr);
 
-	*remote = NULL;
-	if (code)
-		return code;
-	*remote = remotes[0];
-	remotes[0] = NULL;
-	hyptrace_free_remotes(remotes);
-	return EXIT_DONE;
+	*remote = code ? NULL : remotes[0];
+	if (!code)
+		remotes[0] = NULL;
+	return code;
 }
 
 /* Return an exit code: the remote must have all CPUs of --cpu. */
@@ -286,27 +281,22 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
 		const void *arg)
 {
-	struct hyptrace_remote *remote;
-	struct hyptrace_cpu **cpus;
+	auto_remote struct hyptrace_remote *remote = NULL;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct hyptrace_error err;
 	unsigned int nr, i;
 	int code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 
 	if (code)
 		return code;
-	if (!ctx->have_cpus || (ctx->cpus.all && without == HYPTRACE_CPU_ALL)) {
-		if (request(ctx->h, remote->name, without, arg, &err))
-			code = cmd_fail_verb(what, remote->name, &err);
-		hyptrace_free_remote(remote);
-		return code;
-	}
+	if (!ctx->have_cpus || (ctx->cpus.all && without == HYPTRACE_CPU_ALL))
+		return request(ctx->h, remote->name, without, arg, &err) ?
+		       cmd_fail_verb(what, remote->name, &err) : EXIT_DONE;
 	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 	for (i = 0; !code && i < nr; i++)
 		if (request(ctx->h, remote->name, cpus[i]->id, arg, &err))
 			code = cmd_fail("cannot %s CPU %u of \"%s\": %s", what, cpus[i]->id,
 					remote->name, err.text);
-	hyptrace_free_cpus(cpus);
-	hyptrace_free_remote(remote);
 	return code;
 }
 
@@ -315,30 +305,29 @@ int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cp
 		  const struct hyptrace_error *err, const char *hint)
 {
 	char name[HYPTRACE_PROCESS_NAME_SIZE];
-	struct hyptrace_cpu *found;
-	uint32_t pid = 0;
+	auto_cpu struct hyptrace_cpu *found = NULL;
 
-	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL)) {
-		pid = found->consumer;
-		hyptrace_free_cpu(found);
-	}
-	if (pid)
+	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL) &&
+	    found->consumer)
 		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it%s", cpu, remote,
-				hyptrace_process_name(pid, name), hint);
+				hyptrace_process_name(found->consumer, name), hint);
 	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, remote, err->text,
 			err->errnum == EBUSY ? hint : "");
 }
 
-/* The remote and its events, of which the caller frees both. Return an exit code. */
+int cmd_list_events(struct context *ctx, const char *remote, struct hyptrace_event ***events,
+		    unsigned int *nr)
+{
+	struct hyptrace_error err;
+
+	if (!hyptrace_get_events(ctx->h, remote, events, nr, &err))
+		return EXIT_DONE;
+	return cmd_fail("cannot list the events of \"%s\": %s", remote, err.text);
+}
+
+/* The remote and its events, of which the caller frees both in any case. Return an exit code. */
 int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
 		   struct hyptrace_event ***events, unsigned int *nr)
 {
-	struct hyptrace_error err;
-	int code = cmd_get_remote(ctx, remote);
-
-	if (code || !hyptrace_get_events(ctx->h, (*remote)->name, events, nr, &err))
-		return code;
-	code = cmd_fail("cannot list the events of \"%s\": %s", (*remote)->name, err.text);
-	hyptrace_free_remote(*remote);
-	return code;
+	return cmd_get_remote(ctx, remote) ?: cmd_list_events(ctx, (*remote)->name, events, nr);
 }

@@ -47,6 +47,8 @@ int cmd_connect(struct context *ctx);
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr);
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote);
+int cmd_list_events(struct context *ctx, const char *remote, struct hyptrace_event ***events,
+		    unsigned int *nr);
 int cmd_get_events(struct context *ctx, struct hyptrace_remote **remote,
 		   struct hyptrace_event ***events, unsigned int *nr);
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
@@ -93,8 +95,9 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err);
 bool filter_is_valid(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
 		     bool at_el2);
-int filter_parse(const char *text, struct hyptrace_event *const *events, unsigned int nr,
-		 const struct hyptrace_formats *formats, struct hyptrace_filter **parsed);
+int filter_parse(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
+		 const struct hyptrace_formats *formats, bool at_el2,
+		 struct hyptrace_filter **parsed);
 const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]);
 
 int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,

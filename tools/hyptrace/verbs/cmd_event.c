@@ -95,14 +95,10 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 	};
 	auto_filter struct hyptrace_filter *filter = NULL;
 	struct hyptrace_error err;
-	size_t at;
 
-	if (request->filter && choice->nr) {
-		filter = hyptrace_filter_new(choice->events, choice->nr, NULL, true,
-					     request->filter, &at, &err);
-		if (!filter)
-			return filter_fail(request->filter, at, &err);
-	}
+	if (choice->nr && filter_parse(request->filter, choice->events, choice->nr, NULL, true,
+				       &filter))
+		return EXIT_USAGE;
 	options.filter = filter;
 	if (!hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
 				 request->enable ? &options : NULL, &err))
@@ -113,18 +109,14 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 static int set_events(struct context *ctx, const struct request *request)
 {
 	auto_choice struct event_choice choice = {};
+	auto_remote struct hyptrace_remote *remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;
-	struct hyptrace_remote *remote;
 	unsigned int nr;
-	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
-	if (code)
-		return code;
-	code = cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
+	return cmd_get_events(ctx, &remote, &events, &nr) ?:
+	       cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
 	       set_chosen(ctx, verb, remote->name, request, &choice);
-	hyptrace_free_remote(remote);
-	return code;
 }
 
 static int cmd_event(struct context *ctx, int argc, char **argv)

@@ -288,14 +288,11 @@ static int list_remotes(struct context *ctx, const struct list *list,
 {
 	auto_free struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
 	struct event_choice choice auto_choice = {};
-	struct hyptrace_error err;
 	unsigned int i, nr_events;
 	int code = EXIT_DONE;
 
 	for (i = 0; i < nr && !code; i++)
-		if (hyptrace_get_events(ctx->h, remotes[i]->name, &events[i], &nr_events, &err))
-			code = cmd_fail("cannot list the events of \"%s\": %s", remotes[i]->name,
-					err.text);
+		code = cmd_list_events(ctx, remotes[i]->name, &events[i], &nr_events);
 	if (!code && nr && list->words.nr)
 		code = choose(list, events, nr, &choice);
 	if (!code) {

@@ -238,11 +238,11 @@ static int print_object(struct context *ctx, const struct hyptrace_remote *remot
 {
 	auto_events struct hyptrace_event **events = NULL;
 	struct printer *p = ctx->p;
-	struct hyptrace_error err;
 	unsigned int nr_events, i;
+	int code = cmd_list_events(ctx, remote->name, &events, &nr_events);
 
-	if (hyptrace_get_events(ctx->h, remote->name, &events, &nr_events, &err))
-		return cmd_fail("cannot list the events of \"%s\": %s", remote->name, err.text);
+	if (code)
+		return code;
 	printer_object(p, NULL);
 	printer_heading(p, "name", remote->name);
 	print_labels(p, remote, cpus, nr, events, nr_events);

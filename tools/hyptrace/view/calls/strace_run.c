@@ -30,7 +30,7 @@ static const struct hyptrace_event *event_of(const struct strace *s, enum hyptra
 
 static int choose_kinds(struct strace *s)
 {
-	struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
+	const struct hyptrace_event *list[STRACE_LAST - STRACE_FIRST + 1];
 	const struct hyptrace_event *missing = NULL;
 	struct session *session = &s->session;
 	enum hyptrace_kind kind = STRACE_FIRST;
@@ -55,7 +55,7 @@ static int choose_kinds(struct strace *s)
 			continue;
 		}
 		s->needed |= BIT(kind);
-		list[nr++] = (struct hyptrace_event *)event;
+		list[nr++] = event;
 	}
 	if (!nr && missing)
 		return cmd_fail("cannot trace \"%s\": %s is not in this kernel", session->name,
@@ -63,7 +63,7 @@ static int choose_kinds(struct strace *s)
 	if (!nr)
 		return cmd_fail("cannot trace \"%s\": --trace excludes all calls", session->name);
 	/* a field that none of these has is an error */
-	return filter_parse(session->choice.filter, list, nr, session->formats,
+	return filter_parse(session->choice.filter, list, nr, session->formats, false,
 			    &session->choice.parsed);
 }
 

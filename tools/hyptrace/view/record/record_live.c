@@ -59,16 +59,16 @@ static int set_filter(struct record *r)
 	const struct hyptrace_event **events = r->chosen;
 	struct hyptrace_error err;
 	unsigned int nr = r->nr_chosen, i;
-	size_t at;
+	int code;
 
 	if (!s->choice.filter)
 		return EXIT_DONE;
 	for (i = 0; i < s->nr_events && !r->nr_chosen; i++)
 		if (s->events[i]->enabled)
 			events[nr++] = s->events[i];
-	filter = hyptrace_filter_new(events, nr, NULL, true, s->choice.filter, &at, &err);
-	if (!filter)
-		return filter_fail(s->choice.filter, at, &err);
+	code = filter_parse(s->choice.filter, events, nr, NULL, true, &filter);
+	if (code)
+		return code;
 	r->is_filtered = true;
 	for (i = 0; i < nr; i++)
 		if (event_hold(s->ctx->h, events[i], true, filter, events[i]->trigger,
@@ -308,21 +308,17 @@ static uint64_t tick(struct loop *l, uint64_t now)
 static int run(struct record *r)
 {
 	static const struct loop_ops ops = { .take = take, .tick = tick };
-	struct session *s = &r->session;
-	struct loop *l = &s->loop;
+	struct loop *l = &r->session.loop;
 
 	l->ops = &ops;
 	l->arg = r;
 	l->fd = r->epoll;
-	l->child = &s->child;
 	/* the file may be the output: a write says what is wrong with it */
 	l->ignores_output = true;
 	r->begin = clock_now(CLOCK_MONOTONIC);
 	r->shown_at = r->begin;
 	r->next = r->begin + TICK;
 	r->next_of_host = r->host.instance ? r->begin + HOST_TICK : UINT64_MAX;
-	if (s->duration)
-		l->deadline = r->begin + s->duration;
 	return loop_run(l);
 }
 

@@ -335,11 +335,8 @@ static int run(struct counting *c)
 		stat->next = stat->end + stat->interval;
 	s->loop.ops = &ops;
 	s->loop.arg = c;
-	s->loop.child = &s->child;
-	if (s->duration) {
+	if (s->duration)
 		c->end = stat->end + s->duration;
-		s->loop.deadline = clock_now(CLOCK_MONOTONIC) + s->duration;
-	}
 	if (c->end && stat->next >= c->end)
 		stat->next = UINT64_MAX;
 	code = loop_run(&s->loop);

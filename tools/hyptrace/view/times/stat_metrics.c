@@ -186,8 +186,8 @@ int stat_metrics(struct context *ctx)
 	auto_counters struct hyptrace_event_counter **counters = NULL;
 	struct hyptrace_cpu **cpus auto_cpus = NULL;
 	struct hyptrace_event **events auto_events = NULL;
+	auto_remote struct hyptrace_remote *remote = NULL;
 	unsigned int nr, nr_counters = 0, nr_cpus;
-	struct hyptrace_remote *remote;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 	bool can_count;
@@ -198,16 +198,14 @@ int stat_metrics(struct context *ctx)
 					   &nr_counters, &err);
 	/* a remote without counters has rings */
 	if (!can_count && err.errnum != EOPNOTSUPP)
-		code = cmd_fail("cannot get the counters: %s", err.text);
-	else
-		code = cmd_get_cpus(ctx, remote->name, &cpus, &nr_cpus);
-	if (!code) {
-		if (can_count && !nr_counters && !counters_any_counted(events))
-			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
-		put_states(&ctx->out, remote);
-		put_rings(&ctx->out, remote->name, cpus, nr_cpus);
-		put_all_counters(&ctx->out, remote->name, events, counters, nr_counters);
-	}
-	hyptrace_free_remote(remote);
-	return code;
+		return cmd_fail("cannot get the counters: %s", err.text);
+	code = cmd_get_cpus(ctx, remote->name, &cpus, &nr_cpus);
+	if (code)
+		return code;
+	if (can_count && !nr_counters && !counters_any_counted(events))
+		cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
+	put_states(&ctx->out, remote);
+	put_rings(&ctx->out, remote->name, cpus, nr_cpus);
+	put_all_counters(&ctx->out, remote->name, events, counters, nr_counters);
+	return EXIT_DONE;
 }

@@ -142,8 +142,8 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 {
 	auto_counters struct hyptrace_event_counter **counters = NULL;
 	struct hyptrace_event **events auto_events = NULL;
+	auto_remote struct hyptrace_remote *remote = NULL;
 	struct counter_sums sums = {};
-	struct hyptrace_remote *remote;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
@@ -158,6 +158,5 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 		print_sums(ctx, columns, histogram, &sums);
 	}
 	counter_sums_free(&sums);
-	hyptrace_free_remote(remote);
 	return code;
 }
