@@ -76,11 +76,11 @@ test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
 test_tools_lines-srcs := $(call command,lines.c json_rows.c row.c map.c clock.c \
-	csv.c printer.c table.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
+	csv.c printer.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 
-test_tools_loop-srcs := $(call command,loop.c signals.c clock.c printer.c table.c columns.c text.c out.c die.c)
+test_tools_loop-srcs := $(call command,loop.c signals.c clock.c printer.c columns.c text.c out.c die.c)
 test_tools_loop-cflags := $(tools-cflags)
 
 test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
@@ -107,7 +107,7 @@ test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
 test_tools_top-srcs := $(call command,top_screen.c clock.c stat_columns.c \
-	stat_name.c stat_rows.c loglin.c map.c printer.c table.c columns.c text.c out.c die.c) \
+	stat_name.c stat_rows.c loglin.c map.c printer.c columns.c text.c out.c die.c) \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
@@ -146,7 +146,7 @@ test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c origin.c \
-	map.c csv.c json_rows.c row.c printer.c table.c \
+	map.c csv.c json_rows.c row.c printer.c \
 	columns.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
@@ -177,7 +177,7 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(call command,printer.c table.c columns.c text.c \
+test_tools_printer-srcs := $(call command,printer.c columns.c text.c \
 	out.c die.c)
 test_tools_printer-cflags := $(tools-cflags)
 test_tools_printer-libs :=

@@ -77,14 +77,13 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad, 
 bool columns_has(const struct columns *columns, const char *key);
 /* Choose the first column, REMOTE, too, if there are several remotes. */
 void columns_tell_apart(struct columns *columns, unsigned int nr);
-void columns_default(struct columns *columns, bool csv);
 /* @before and the names of all columns, for free() */
 char *columns_names(const struct columns *columns, const char *before);
 /* By key or name; NULL if there is none */
 const struct column *columns_find(const struct columns *columns, const char *name);
 
 /*
- * table.c: tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
+ * Tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
  *
  * As CSV the heads are the columns' keys, and a table without rows is printed, too. Without columns
  * it has labels and values.
