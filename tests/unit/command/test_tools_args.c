@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/cli/args.h"
+#include "../../tools/hyptrace/cli/cli.h"
 #include "event_lists.h"
 
 static void numbers(void **state)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/args.h"
+#include "cli/cli.h"
 #include "output/die.h"
 #include "session/select.h"
 #include "view/catch/catch.h"

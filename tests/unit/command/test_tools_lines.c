@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "../../tools/hyptrace/session/session.h"
-#include "../../tools/hyptrace/sink/json_rows.h"
+#include "../../tools/hyptrace/sink/row.h"
 #include "../../tools/hyptrace/sink/lines.h"
 #include "sentence_case.h"
 #include "json_case.h"

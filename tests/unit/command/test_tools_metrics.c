@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/hyptrace/cli/args.h"
+#include "../../tools/hyptrace/cli/cli.h"
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/out.h"
 #include "../../tools/hyptrace/view/times/stat.h"

@@ -11,7 +11,7 @@
 #include "lib/hyptrace.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "args.h"
+#include "cli.h"
 
 /* ns; longer times would overflow when they are added to a clock */
 #define DURATION_MAX	UINT64_C(1000000000000000000)

@@ -7,7 +7,6 @@
 
 #include "output/die.h"
 #include "output/out.h"
-#include "csv.h"
 #include "export.h"
 #include "row.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "csv.h"
 #include "export.h"
 #include "row.h"
 

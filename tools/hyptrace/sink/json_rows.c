@@ -9,7 +9,6 @@
 
 #include "output/die.h"
 #include "export.h"
-#include "json_rows.h"
 #include "row.h"
 
 /* Bytes before the fields at most: the CPU and the time; or before the names */

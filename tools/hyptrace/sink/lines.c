@@ -12,8 +12,6 @@
 #include "output/clock.h"
 #include "output/die.h"
 #include "session/session.h"
-#include "csv.h"
-#include "json_rows.h"
 #include "lines.h"
 #include "row.h"
 

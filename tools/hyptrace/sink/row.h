@@ -22,6 +22,11 @@
 #include "output/map.h"
 #include "output/text.h"
 
+struct csv;
+struct hyptrace_meaning;
+struct hyptrace_model;
+struct json_rows;
+struct origin;
 struct out;
 
 /* For functions that few events need: inlined, they would slow down all others. */
@@ -122,5 +127,50 @@ static inline char *stamp_put(struct stamp *stamp, char *to, uint64_t ts)
 	to = hyptrace_digits_text(to, stamp->text, stamp->len);
 	return hyptrace_digits_eight(to, ts - stamp->tick);
 }
+
+/*
+ * csv.c: tables of events as CSV. For report and export.
+ *
+ * A table of all events has the columns ts, cpu, event and lost, and a column for each field of
+ * any event, which is empty for the other events. A table of one event has ts, cpu and its fields.
+ * A field whose values have names has another column FIELD_name. A loss is a row without an
+ * event; its column lost is empty if nobody knows the number. With an origin, its columns are the
+ * last ones.
+ */
+struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
+		    unsigned int nr);
+struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event);
+/* The origin must stay valid. Call this before the first row. */
+void csv_set_origin(struct csv *csv, const struct origin *origin);
+void csv_free(struct csv *csv);
+void csv_head(const struct csv *csv, struct out *out);
+void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *rec,
+	       struct out *out);
+void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out);
+void csv_sql(const struct csv *csv, struct out *out);
+
+/* json_rows.c: the lines of events and of losses as JSON */
+
+enum json_rows_flags {
+	JSON_ROWS_PRETTY	= 1 << 0,	/* indent lines */
+	JSON_ROWS_HOST		= 1 << 1,	/* events of the host: each says so */
+};
+
+/* The model may be NULL for events of the host. */
+struct json_rows *json_rows_new(struct hyptrace_formats *formats,
+				const struct hyptrace_model *model, unsigned int flags);
+/* End each line with these members of an object, which must stay valid; "" for none. */
+void json_rows_set_tail(struct json_rows *rows, const char *members);
+void json_rows_free(struct json_rows *rows);
+void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
+		     struct out *out);
+void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
+		    struct out *out);
+/* The arguments of a call as an object, likewise: those that are known, or else fields */
+const char *json_rows_args(struct json_rows *rows, const struct hyptrace_meaning *meaning,
+			   const struct hyptrace_record *rec, size_t *len);
+/* An event as an object, never indented, with the member "lost"; valid until the next call */
+const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
+			     const struct hyptrace_record *rec, size_t *len);
 
 #endif /* ROW_H */

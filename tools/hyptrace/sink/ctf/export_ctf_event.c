@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"

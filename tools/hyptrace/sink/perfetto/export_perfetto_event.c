@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
+#include "cli/cli.h"
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"

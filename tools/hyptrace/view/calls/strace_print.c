@@ -9,7 +9,7 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/text.h"
-#include "sink/json_rows.h"
+#include "sink/row.h"
 #include "strace.h"
 
 /* What a call is indented by, for each call that it is in */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "sink/json_rows.h"
 #include "sink/row.h"
 #include "catch.h"
 
