@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,30 +34,25 @@
 
 /* The functions of ncurses, called as CALL(name)(...) */
 #define CALL(name)	((__typeof__(name) *)calls[CALL_##name].function)
+#define ALL_CALLS(each) \
+	each(cbreak) each(clearok) each(curs_set) each(delscreen) each(endwin) each(getmaxx) \
+	each(getmaxy) each(is_term_resized) each(keypad) each(mvwaddnstr) each(newterm) \
+	each(newwin) each(nodelay) each(noecho) each(nonl) each(reset_prog_mode) \
+	each(resizeterm) each(set_escdelay) each(wattrset) each(werase) each(wgetch) each(wrefresh)
+
+#define NUMBER_OF(name)	CALL_##name,
 #ifdef STATIC
-#define ENTRY(name)	{ #name, (void *)(name) }
+#define ENTRY(name)	{ #name, (void *)(name) },
 #else
-#define ENTRY(name)	{ #name, NULL }
+#define ENTRY(name)	{ #name, NULL },
 #endif
 
-enum {
-	CALL_cbreak, CALL_clearok, CALL_curs_set, CALL_delscreen, CALL_endwin, CALL_getmaxx,
-	CALL_getmaxy, CALL_is_term_resized, CALL_keypad, CALL_mvwaddnstr, CALL_newterm,
-	CALL_newwin, CALL_nodelay, CALL_noecho, CALL_nonl, CALL_reset_prog_mode, CALL_resizeterm,
-	CALL_set_escdelay, CALL_wattrset, CALL_werase, CALL_wgetch, CALL_wrefresh,
-};
+enum { ALL_CALLS(NUMBER_OF) };
 
-/* In the order of the numbers */
 static struct {
 	const char	*name;
 	void		*function;
-} calls[] = {
-	ENTRY(cbreak), ENTRY(clearok), ENTRY(curs_set), ENTRY(delscreen), ENTRY(endwin),
-	ENTRY(getmaxx), ENTRY(getmaxy), ENTRY(is_term_resized), ENTRY(keypad), ENTRY(mvwaddnstr),
-	ENTRY(newterm), ENTRY(newwin), ENTRY(nodelay), ENTRY(noecho), ENTRY(nonl),
-	ENTRY(reset_prog_mode), ENTRY(resizeterm), ENTRY(set_escdelay), ENTRY(wattrset),
-	ENTRY(werase), ENTRY(wgetch), ENTRY(wrefresh),
-};
+} calls[] = { ALL_CALLS(ENTRY) };
 
 /* Return why it fails, or NULL. */
 static const char *load_curses(void)
@@ -97,8 +93,7 @@ static void ignore(int sig)
 /* Wait for keys and for signals on one descriptor. */
 static int open_input(void)
 {
-	struct epoll_event key = { .events = EPOLLIN, .data.fd = STDIN_FILENO };
-	struct epoll_event signals = { .events = EPOLLIN };
+	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t set;
 
 	/*
@@ -113,10 +108,9 @@ static int open_input(void)
 	sigprocmask(SIG_BLOCK, &set, &terminal.before);
 	terminal.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	terminal.epoll = epoll_create1(EPOLL_CLOEXEC);
-	signals.data.fd = terminal.signals;
 	if (terminal.signals < 0 || terminal.epoll < 0 ||
-	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, STDIN_FILENO, &key) ||
-	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, terminal.signals, &signals))
+	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, STDIN_FILENO, &event) ||
+	    epoll_ctl(terminal.epoll, EPOLL_CTL_ADD, terminal.signals, &event))
 		return -errno;
 	return 0;
 }
@@ -244,13 +238,9 @@ static bool take_signals(void)
 
 static bool is_gone(void)
 {
-	struct epoll_event events[2];
-	int i, nr = epoll_wait(terminal.epoll, events, 2, 0);
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	for (i = 0; i < nr; i++)
-		if (events[i].data.fd == STDIN_FILENO && events[i].events & (EPOLLHUP | EPOLLERR))
-			return true;
-	return false;
+	return poll(&input, 1, 0) > 0 && input.revents & (POLLHUP | POLLERR);
 }
 
 /* Does not wait. TOP_KEY_NONE: there is nothing more */
