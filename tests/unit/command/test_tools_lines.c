@@ -375,7 +375,7 @@ static void json_raw(void **state)
 static char *print_with(bool rows, bool pretty, const struct hyptrace_record *rec)
 {
 	struct json_rows *indented = json_rows_new(lines.formats, lines.model,
-						   JSON_ROWS_PRETTY);
+						   JSON_ROWS_PRETTY, "");
 	struct printer *p = printer_new(&ctx.out, pretty ? PRINTER_PRETTY : PRINTER_JSON, false);
 	char *text;
 	ssize_t len;

@@ -78,7 +78,7 @@ static void add_field(struct csv *csv, const struct hyptrace_event *event,
 }
 
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
-		    unsigned int nr)
+		    unsigned int nr, const struct origin *origin)
 {
 	struct csv *csv = xcalloc(1, sizeof(*csv));
 	const struct hyptrace_event *event;
@@ -86,6 +86,7 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 	size_t nr_commas;
 
 	csv->formats = formats;
+	csv->origin = origin;
 	for (i = 0; i < nr; i++) {
 		event = own_event(formats, events[i]);
 		if (event->id >= csv->nr_ids && event->id <= UINT16_MAX)
@@ -99,20 +100,14 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 		nr_commas += csv->columns[i].has_names;
 	csv->commas = xcalloc(nr_commas + 1, 1);
 	memset(csv->commas, ',', nr_commas);
-	csv->tail = xstrdup("\n");
+	csv->tail = xasprintf("%s%s\n", origin ? "," : "", origin ? origin->csv : "");
 	return csv;
 }
 
-void csv_set_origin(struct csv *csv, const struct origin *origin)
+struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		       const struct origin *origin)
 {
-	csv->origin = origin;
-	free(csv->tail);
-	csv->tail = xasprintf(",%s\n", origin->csv);
-}
-
-struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event)
-{
-	struct csv *csv = csv_new(formats, (struct hyptrace_event *const *)&event, 1);
+	struct csv *csv = csv_new(formats, (struct hyptrace_event *const *)&event, 1, origin);
 
 	csv->event = event;
 	return csv;

@@ -122,8 +122,7 @@ static struct table *table_of(struct export *x, unsigned int number)
 	table = new_table(x, name, ".csv");
 	all->tables[number] = table;
 	if (number < EXPORT_NR_IDS) {
-		table->csv = csv_new_of(x->formats, x->events[i]);
-		csv_set_origin(table->csv, x->origin);
+		table->csv = csv_new_of(x->formats, x->events[i], x->origin);
 		csv_head(table->csv, &table->out);
 	} else {
 		out_puts(&table->out, number == LOST ? "ts,cpu,lost," ORIGIN_COLUMNS "\n" :
@@ -167,9 +166,7 @@ static struct rows *rows_of(struct export_part *part, unsigned int number,
 		return rows;
 	rows = xmalloc(sizeof(*rows));
 	out_init_memory(&rows->out);
-	rows->csv = event ? csv_new_of(part->formats, event) : NULL;
-	if (event)
-		csv_set_origin(rows->csv, part->x->origin);
+	rows->csv = event ? csv_new_of(part->formats, event, part->x->origin) : NULL;
 	rows->number = number;
 	rows->next = state->first;
 	state->first = rows;
@@ -182,15 +179,12 @@ static struct csv *new_csv(const struct export *x, struct hyptrace_formats *form
 {
 	auto_free struct hyptrace_event **events = xcalloc(x->nr_events + 1, sizeof(*events));
 	unsigned int i, nr = 0;
-	struct csv *csv;
 
 	for (i = 0; i < x->nr_events; i++)
 		if (x->events[i]->id < EXPORT_NR_IDS &&
 		    (!x->wanted || x->wanted[x->events[i]->id]))
 			events[nr++] = x->events[i];
-	csv = csv_new(formats, events, nr);
-	csv_set_origin(csv, x->origin);
-	return csv;
+	return csv_new(formats, events, nr, x->origin);
 }
 
 static int begin(struct export *x)

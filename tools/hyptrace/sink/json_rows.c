@@ -34,7 +34,6 @@ struct json_rows {
 	unsigned int		flags;
 	char			*tail;		/* the end of each line that is not indented */
 	size_t			tail_len;
-	bool			has_memory;
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
 	struct map		args;	/* rows of the arguments of calls, by hypercall and event */
@@ -42,22 +41,18 @@ struct json_rows {
 };
 
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
-				const struct hyptrace_model *model, unsigned int flags)
+				const struct hyptrace_model *model, unsigned int flags,
+				const char *members)
 {
 	struct json_rows *rows = xcalloc(1, sizeof(*rows));
 
 	rows->formats = formats;
 	rows->model = model;
 	rows->flags = flags;
-	json_rows_set_tail(rows, "");
-	return rows;
-}
-
-void json_rows_set_tail(struct json_rows *rows, const char *members)
-{
-	free(rows->tail);
 	rows->tail = xasprintf("%s%s}\n", *members ? "," : "", members);
 	rows->tail_len = strlen(rows->tail);
+	out_init_memory(&rows->memory);
+	return rows;
 }
 
 void json_rows_free(struct json_rows *rows)
@@ -67,8 +62,7 @@ void json_rows_free(struct json_rows *rows)
 
 	if (!rows)
 		return;
-	if (rows->has_memory)
-		out_free(&rows->memory);
+	out_free(&rows->memory);
 	for (args = NULL; (args = map_next(&rows->args, args)); free(args->ptr))
 		row_free(args->ptr);
 	map_free(&rows->args);
@@ -290,9 +284,6 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 
 static struct out *clear_memory(struct json_rows *rows)
 {
-	if (!rows->has_memory)
-		out_init_memory(&rows->memory);
-	rows->has_memory = true;
 	rows->memory.len = 0;
 	return &rows->memory;
 }
@@ -373,8 +364,7 @@ static int do_nothing(struct export *x)
 
 static void begin_part(struct export_part *part)
 {
-	part->state = json_rows_new(part->formats, part->x->model, 0);
-	json_rows_set_tail(part->state, part->x->origin->json);
+	part->state = json_rows_new(part->formats, part->x->model, 0, part->x->origin->json);
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,

@@ -114,7 +114,7 @@ int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 	if (lines->json)
 		lines->rows = json_rows_new(formats, lines->model,
 					    (ctx->pretty ? JSON_ROWS_PRETTY : 0) |
-					    (lines->is_host ? JSON_ROWS_HOST : 0));
+					    (lines->is_host ? JSON_ROWS_HOST : 0), "");
 	if (lines->raw)
 		hyptrace_formats_set_raw(formats);
 	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
@@ -131,7 +131,7 @@ void lines_begin_table(struct lines *lines, const bool *wanted,
 		return;
 	lines->wanted = wanted;
 	chosen = choice_list(wanted, events, &nr);
-	lines->table = csv_new(lines->formats, chosen, nr);
+	lines->table = csv_new(lines->formats, chosen, nr, NULL);
 	if (head)
 		csv_head(lines->table, lines->out);
 }

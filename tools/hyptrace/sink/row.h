@@ -137,11 +137,11 @@ static inline char *stamp_put(struct stamp *stamp, char *to, uint64_t ts)
  * event; its column lost is empty if nobody knows the number. With an origin, its columns are the
  * last ones.
  */
+/* The origin, which must stay valid, may be NULL. */
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
-		    unsigned int nr);
-struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event);
-/* The origin must stay valid. Call this before the first row. */
-void csv_set_origin(struct csv *csv, const struct origin *origin);
+		    unsigned int nr, const struct origin *origin);
+struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event,
+		       const struct origin *origin);
 void csv_free(struct csv *csv);
 void csv_head(const struct csv *csv, struct out *out);
 void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *rec,
@@ -156,11 +156,10 @@ enum json_rows_flags {
 	JSON_ROWS_HOST		= 1 << 1,	/* events of the host: each says so */
 };
 
-/* The model may be NULL for events of the host. */
+/* The model may be NULL for events of the host. Each line ends with @members; "" for none. */
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
-				const struct hyptrace_model *model, unsigned int flags);
-/* End each line with these members of an object, which must stay valid; "" for none. */
-void json_rows_set_tail(struct json_rows *rows, const char *members);
+				const struct hyptrace_model *model, unsigned int flags,
+				const char *members);
 void json_rows_free(struct json_rows *rows);
 void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out);
