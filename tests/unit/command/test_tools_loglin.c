@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "view/times/loglin.h"
+#include "view/times/stat.h"
 
 #define VALUES	1000000
 

@@ -16,7 +16,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "session/counters.h"
+#include "session/select.h"
 #include "lib/internal.h"
 #include "fail_alloc.h"
 #include "fake_netlink.h"

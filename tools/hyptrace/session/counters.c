@@ -8,7 +8,7 @@
 
 #include "lib/hyptrace.h"
 #include "output/die.h"
-#include "counters.h"
+#include "select.h"
 
 static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptrace_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a verb works on: the remotes and CPUs, the events that words of the command line name or
- * that -e and -F choose, and their triggers.
+ * that -e and -F choose, their triggers and their counters.
  */
 #ifndef SELECT_H
 #define SELECT_H
@@ -113,6 +113,9 @@ static inline bool choice_is_made(const struct choice *choice)
 	return choice->parsed || choice->wanted;
 }
 
+/* Have EL2 count the events that words name, or count them no more. Return an exit code. */
+int counters_switch(struct context *ctx, const struct words *words, bool on);
+
 /* trigger.c: triggers and what has fired */
 bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrace_event *event);
 char *trigger_text(const struct hyptrace_event *event);
@@ -126,7 +129,34 @@ void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
 /* boot.c: print the words that start this trace at boot, or check @words. Return an exit code. */
 int boot_words(struct context *ctx, char *words);
 
-/* Have EL2 count the events that words name, or count them no more. Return an exit code. */
-int counters_switch(struct context *ctx, const struct words *words, bool on);
+/* counters.c: the counters of a remote, of each CPU or added up */
+
+/* A counter of one CPU, or the sum of those of all CPUs */
+struct counter_sum {
+	const struct hyptrace_event	*event;
+	/* one of the counters; NULL if the event was not counted so far */
+	const struct hyptrace_event_counter	*of;
+	bool				all_cpus;	/* it is the sum of all CPUs */
+	uint64_t			count;
+	uint64_t			total;	/* sum of the times, ns */
+	uint64_t			longest;	/* the longest time, ns */
+	/* number of events by time: as many as of has */
+	uint64_t			*buckets;
+};
+
+/* Sums to print, in this order */
+struct counter_sums {
+	struct counter_sum	*sums;
+	unsigned int		nr;
+};
+
+bool counters_any_counted(struct hyptrace_event *const *events);
+bool counters_have_same_key(const struct hyptrace_event_counter *a,
+			    const struct hyptrace_event_counter *b);
+void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
+		      const struct hyptrace_event_counter *counter, bool all_cpus);
+void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events);
+void counter_sums_sort(struct counter_sums *sums);
+void counter_sums_free(struct counter_sums *sums);
 
 #endif /* SELECT_H */

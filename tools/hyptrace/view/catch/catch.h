@@ -7,7 +7,6 @@
 
 #include "lib/hyptrace_file.h"
 #include "output/clock.h"
-#include "session/counters.h"
 #include "session/session.h"
 #include "sink/lines.h"
 

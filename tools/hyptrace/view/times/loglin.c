@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "loglin.h"
+#include "stat.h"
 
 void loglin_allocate(struct loglin *h, unsigned int block)
 {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "session/counters.h"
 #include "stat.h"
 
 /* What an event costs: so many visits of EL2 are timed, so often */

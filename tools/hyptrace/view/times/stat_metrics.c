@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "session/counters.h"
 #include "stat.h"
 
 /* The counters of an event. Without a name, there is no such metric. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "output/die.h"
-#include "session/counters.h"
 #include "stat.h"
 
 static const struct column all_columns[] = {

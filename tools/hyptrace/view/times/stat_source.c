@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "output/die.h"
-#include "session/counters.h"
 #include "stat.h"
 
 /* An interval is printed so long after its end: then all its events were read */
