@@ -2,12 +2,8 @@
 /*
  * The hyptrace command: find and run a verb.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/hyptrace.h"

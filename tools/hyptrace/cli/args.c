@@ -3,10 +3,7 @@
  * Parse numbers, sizes, CPU lists and event names of the command line.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/hyptrace.h"
 #include "output/clock.h"

@@ -2,10 +2,6 @@
 /*
  * The command line: the options of all verbs, and the parser of a verb's own.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/columns.h"

@@ -3,9 +3,6 @@
  * The columns of a table, and those of them that --columns selects; and tables of text, cut to the
  * width of the terminal, and labels with values; rows as CSV.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -2,10 +2,6 @@
 /*
  * Memory, or exit.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "die.h"
 
 void die_no_memory(void)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Exit codes of the command, its notes and errors on stderr, and memory that is there, or the
- * command exits.
+ * command exits. Each file that fails, notes or allocates includes it, so it has the headers of C that
+ * nearly all of them need: other files include these only without it.
  */
 #ifndef DIE_H
 #define DIE_H
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 /*
  * A hash map with linear probing: see map.h.
  */
-#include <stdlib.h>
-
 #include "die.h"
 #include "map.h"
 

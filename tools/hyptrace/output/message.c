@@ -2,10 +2,6 @@
 /*
  * Notes and errors on stderr.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/hyptrace.h"
 #include "die.h"
 #include "text.h"

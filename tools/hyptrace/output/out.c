@@ -3,13 +3,8 @@
  * A buffer in front of a descriptor: it collects output for few writes, and keeps the
  * first error.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "die.h"

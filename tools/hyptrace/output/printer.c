@@ -4,12 +4,6 @@
  *
  * In text an object is a heading with aligned lines "label  value" below it.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "columns.h"
 #include "die.h"
 #include "out.h"

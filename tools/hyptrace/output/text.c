@@ -2,10 +2,6 @@
 /*
  * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "die.h"
 #include "out.h"
 #include "text.h"

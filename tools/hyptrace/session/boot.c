@@ -3,10 +3,6 @@
  * Print the words that start the present trace at the next boot, and check words that are given.
  * The driver itself reads them: driver/core/boot.c.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/die.h"

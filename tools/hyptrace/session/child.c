@@ -3,11 +3,9 @@
  * The command that a verb runs while it traces. It is started before the tracing, but waits until
  * events are recorded. For verbs that take a COMMAND.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,12 +2,6 @@
 /*
  * The events that words of the command line and -F choose, to be printed or counted.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/text.h"
 #include "select.h"

@@ -4,11 +4,8 @@
  * what its rings hold, in a file that has no name once it is open. So all verbs that read files read
  * dumps.
  */
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/clock.h"

@@ -2,10 +2,6 @@
 /*
  * Find out why events are missing although none was lost, and say it.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/text.h"
 #include "session.h"

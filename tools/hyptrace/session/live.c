@@ -2,10 +2,6 @@
 /*
  * The events of a live remote as they happen.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"

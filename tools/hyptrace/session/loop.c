@@ -2,10 +2,8 @@
 /*
  * The wait loop of each verb that waits.
  */
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 
 #include "output/clock.h"
 #include "output/die.h"

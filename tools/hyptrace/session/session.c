@@ -3,11 +3,6 @@
  * Open what the options name, choose events, and run the session of a verb. Hold its events, and say
  * why it fails, what is damaged, and what became of them.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "session.h"
 

@@ -2,10 +2,6 @@
 /*
  * What the rings of a remote hold, in the order of time and without consuming it.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"

@@ -2,8 +2,6 @@
 /*
  * Print triggers and what has fired.
  */
-#include <inttypes.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"

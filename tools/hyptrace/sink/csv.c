@@ -2,9 +2,6 @@
 /*
  * Tables of events as CSV, written by the steps of rows. For report and export.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/out.h"
 #include "export.h"

@@ -6,10 +6,6 @@
  * a guest, which leaves EL2 and comes back, is on another thread. The process "Guests" has a
  * thread per vCPU.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "export.h"
 #include "row.h"

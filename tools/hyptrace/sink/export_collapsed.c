@@ -9,11 +9,7 @@
  * In a file without hyp_enter, a timed event has its duration without the time in guests. Else one
  * whose hyp_enter was lost does not count: nobody knows since when the CPU was at EL2.
  */
-#include <inttypes.h>
 #include <search.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "export.h"

@@ -4,10 +4,6 @@
  * the commands that load them into DuckDB.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "export.h"

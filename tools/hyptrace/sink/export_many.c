@@ -3,10 +3,7 @@
  * Export several files at once, as many as there are CPUs, each in a process of its own: an error
  * of one of them does not end the others.
  */
-#include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

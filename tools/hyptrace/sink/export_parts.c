@@ -3,9 +3,6 @@
  * The parts of an export, each with a buffer: events that come one after the other, or those of a
  * file, which several threads read.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "session/loop.h"
 #include "export.h"

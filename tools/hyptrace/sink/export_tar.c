@@ -4,12 +4,7 @@
  *
  * Each file follows a header of 512 bytes and is padded to a multiple of them (ustar).
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

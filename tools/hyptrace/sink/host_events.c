@@ -3,9 +3,6 @@
  * The events of the host that a file has beside those of the remote: open them, and find out which
  * of them --event and --filter choose. For report and export.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "export.h"
 

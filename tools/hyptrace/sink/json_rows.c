@@ -3,10 +3,6 @@
  * The lines of events and of losses as JSON, written by the steps of rows; and JSON Lines as a
  * format of export. See hyptrace-json(7).
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "export.h"
 #include "row.h"

@@ -2,12 +2,6 @@
 /*
  * Print the lines of events and of losses.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/hyptrace_model.h"
 #include "output/clock.h"
 #include "output/die.h"

@@ -2,9 +2,6 @@
 /*
  * Where the events of an export are from, as a file says it.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/hyptrace_file.h"
 #include "output/die.h"
 #include "output/out.h"

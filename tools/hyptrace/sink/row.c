@@ -3,9 +3,6 @@
  * Compile the values of an event to the steps of a row, and write rows. By hand, for speed:
  * exports write many millions of rows.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/out.h"
 #include "row.h"

@@ -3,9 +3,6 @@
  * hyptrace catch: wait for certain events, or find them in a file, and print each of them with what
  * surrounds it.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "view/catch/catch.h"
 

@@ -2,11 +2,6 @@
 /*
  * hyptrace dump: print what a file says, and how it is made.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

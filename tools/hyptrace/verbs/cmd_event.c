@@ -2,9 +2,6 @@
 /*
  * hyptrace enable and disable: enable or disable events.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "session/select.h"
 

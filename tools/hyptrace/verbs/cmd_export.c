@@ -3,10 +3,7 @@
  * hyptrace export: write the events of a file, or of a live remote, in the format of another
  * program.
  */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>

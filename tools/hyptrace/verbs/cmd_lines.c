@@ -3,8 +3,6 @@
  * hyptrace stream, show and report: print events as they happen, what the rings hold, or the events
  * of a file.
  */
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "session/session.h"
 #include "sink/export.h"

@@ -2,10 +2,6 @@
 /*
  * hyptrace list: print remotes and their events.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/printer.h"

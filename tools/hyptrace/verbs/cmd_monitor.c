@@ -2,12 +2,6 @@
 /*
  * hyptrace monitor: print changes of state as they happen, or wait until triggers have fired.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"

@@ -3,11 +3,6 @@
  * hyptrace names: print the names of the hypercalls of a kernel tree, for the tracers in tracefs,
  * which record only numbers.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/text.h"

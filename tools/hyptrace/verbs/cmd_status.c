@@ -2,11 +2,6 @@
 /*
  * hyptrace status: print the state and the counters of remotes and CPUs.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

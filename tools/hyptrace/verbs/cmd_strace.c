@@ -3,9 +3,7 @@
  * hyptrace strace: print hypercalls, calls of firmware and exits of guests, as strace prints system
  * calls.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

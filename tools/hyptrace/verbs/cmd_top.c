@@ -2,9 +2,6 @@
 /*
  * hyptrace top: the numbers of hyptrace stat as they change, in place.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/die.h"

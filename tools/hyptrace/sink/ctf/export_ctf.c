@@ -6,12 +6,6 @@
  * Readers take the lost events of a packet as lost between the end of the packet before and its
  * own end. So a loss is a packet without events, which ends when the next event happened.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"

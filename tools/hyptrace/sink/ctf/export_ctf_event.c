@@ -3,8 +3,6 @@
  * Write the fields of an event in CTF.
  */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "sink/export.h"

@@ -6,11 +6,6 @@
  * Memory transitions have flows from the one that gives a page away to the one that returns it. The
  * CPUs share these, so transitions wait in a file until all CPUs have ended.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "export_perfetto.h"
 

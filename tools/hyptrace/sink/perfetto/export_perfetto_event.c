@@ -3,9 +3,6 @@
  * Export to Perfetto: what an event is on hyptrace's own tracks: a slice or an instant, its name
  * and its arguments.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "output/die.h"
 #include "sink/row.h"

@@ -10,9 +10,6 @@
  * kernel. Those that its timeline or its users need most are written as such, all others as generic
  * events with the names of their fields.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"

@@ -8,10 +8,6 @@
  * Packets do not have the flag that they need this state: a reader drops those that have it if
  * packets before them were lost, but a file has all its packets.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_perfetto.h"

@@ -3,8 +3,6 @@
  * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it.
  */
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "output/text.h"

@@ -2,9 +2,6 @@
 /*
  * hyptrace strace: print a call as text or JSON, or with -c a table of all.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

@@ -6,9 +6,6 @@
  * EL2, so that other calls leave no events; the kernel restores the filters that the events had
  * before at the end.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "strace.h"

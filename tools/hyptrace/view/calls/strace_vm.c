@@ -6,11 +6,8 @@
  * of the VM was loaded on its CPU, or has exited there, while it ran. vcpu_load, vcpu_put and
  * guest_exit say so.
  */
-#include <errno.h>
 #include <glob.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -5,9 +5,6 @@
  * The last events of each CPU are kept. An event that is found gets copies of those, and of the
  * events that follow it. It is complete when enough have followed.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "catch.h"
 

@@ -6,10 +6,6 @@
  * The trigger stops nothing, so there is no time in which an event could not fire. EL2 counts the
  * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "catch.h"
 

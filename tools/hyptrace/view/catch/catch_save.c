@@ -4,12 +4,8 @@
  * is consumed, and between two catches nothing is done. "record --snapshot" writes the files.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>

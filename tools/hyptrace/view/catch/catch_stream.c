@@ -3,9 +3,7 @@
  * The rings that hyptrace catch reads, as a stream, which puts their events in the order of time.
  * It is read only when something was caught: until then the rings keep the last events of each CPU.
  */
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "catch.h"

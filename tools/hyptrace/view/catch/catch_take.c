@@ -2,9 +2,6 @@
 /*
  * Which events hyptrace catch catches, of rings or of a file, and how it prints them.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "sink/row.h"
 #include "catch.h"

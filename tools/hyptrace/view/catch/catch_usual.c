@@ -3,9 +3,6 @@
  * How long an event that hyptrace catch has caught usually takes: EL2 counts all of them, by what
  * they are.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "catch.h"
 

@@ -3,9 +3,6 @@
  * The changes of a page's owner, from mem_transition events. The hypercall that made a change is
  * the next host_hcall of the same CPU, if it began before the change.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "pages.h"
 

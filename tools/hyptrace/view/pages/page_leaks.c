@@ -14,8 +14,6 @@
  * __pkvm_finalize_teardown_vm(). __pkvm_start_teardown_vm() begins the teardown.
  */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output/die.h"
 #include "pages.h"

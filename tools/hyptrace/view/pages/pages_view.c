@@ -3,9 +3,6 @@
  * hyptrace page: the owner of a page now, and how it got there. hyptrace leaks: the pages that were
  * not given back after the teardown of a VM.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/clock.h"

@@ -4,11 +4,6 @@
  * reached its limit: a thread finishes that meanwhile, since copying and syncing take their time.
  * So the two have different names at first.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

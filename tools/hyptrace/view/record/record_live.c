@@ -3,10 +3,8 @@
  * Record what happens: become the consumer of the rings, and move what they hold to the file, until
  * the end is requested.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 #include "output/clock.h"

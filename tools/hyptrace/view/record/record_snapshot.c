@@ -5,9 +5,6 @@
  * A copy of a ring may begin and end within a sub-buffer, and may have gaps. So its records are
  * put into new sub-buffers, which report each gap as the driver does.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "record.h"
 

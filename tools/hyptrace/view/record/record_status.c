@@ -2,10 +2,6 @@
 /*
  * What hyptrace record says: a line on a terminal while it records, and a summary, also as JSON.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /*
  * A log-linear histogram of times.
  */
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "stat.h"
 

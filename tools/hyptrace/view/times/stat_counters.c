@@ -4,9 +4,6 @@
  * lost. They have no percentiles, and no rows by vCPU. And measure what an event costs: how much
  * longer a CPU takes to enter EL2 and to return.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "stat.h"
 

@@ -3,8 +3,6 @@
  * The CPUs of stat and top, and their numbers from events. A file may have billions of them, so a
  * field is read at its offset, and nothing is looked up by name.
  */
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "stat.h"
 

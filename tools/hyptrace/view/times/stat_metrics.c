@@ -3,10 +3,6 @@
  * Print the counters of EL2 and of the rings as metrics for Prometheus, in its text format. Their
  * names and labels are stable: hyptrace-stat(1) lists them.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "stat.h"
 

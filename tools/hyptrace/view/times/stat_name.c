@@ -3,12 +3,6 @@
  * What the rows of stat and top can be, and their names; and the options that both have, besides
  * those of the session.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "stat.h"
 

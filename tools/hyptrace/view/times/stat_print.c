@@ -2,9 +2,6 @@
 /*
  * Print the numbers of hyptrace stat: the times of CPUs, and the rows.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "output/text.h"
 #include "stat.h"

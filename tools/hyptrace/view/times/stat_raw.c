@@ -2,8 +2,6 @@
 /*
  * Print the counters of EL2 as they are.
  */
-#include <stdlib.h>
-
 #include "output/die.h"
 #include "stat.h"
 

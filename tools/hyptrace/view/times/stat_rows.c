@@ -2,9 +2,6 @@
 /*
  * The rows of stat and top.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "stat.h"
 

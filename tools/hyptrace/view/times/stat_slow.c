@@ -2,9 +2,6 @@
 /*
  * Keep the slowest samples of a row, with the events that they are made of.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/text.h"
 #include "stat.h"

@@ -7,8 +7,6 @@
  * matters only for intervals, and for the times between exits and entries of vCPUs, since these
  * move between CPUs: then one thread reads all events in the order of time.
  */
-#include <string.h>
-
 #include "output/die.h"
 #include "stat.h"
 

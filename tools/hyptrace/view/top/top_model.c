@@ -3,9 +3,6 @@
  * The numbers of hyptrace top: sums, the last interval, and the last minute of each row; and what
  * keys do.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "output/text.h"
 #include "top.h"

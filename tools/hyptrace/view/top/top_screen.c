@@ -3,12 +3,6 @@
  * Render the rows of hyptrace top with the lines above and below them, a row with its histogram and
  * its slowest samples, and the help.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "output/die.h"
 #include "top.h"
 

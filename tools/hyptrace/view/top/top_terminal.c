@@ -11,13 +11,10 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
