@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "output/die.h"
 #include "output/printer.h"
-#include "output/text.h"
 
 /* The linker puts the verbs of all files together. */
 extern const struct verb __start_all_verbs[], __stop_all_verbs[];

@@ -10,7 +10,6 @@
 #include "columns.h"
 #include "die.h"
 #include "out.h"
-#include "text.h"
 
 #define GAP		2		/* blanks between two columns */
 #define NO_COLOR	"\033[0m"

@@ -4,7 +4,7 @@
  */
 #include "lib/hyptrace.h"
 #include "die.h"
-#include "text.h"
+#include "out.h"
 
 /* Takes all notes in place of stderr while a verb uses the whole terminal */
 void (*cmd_note_to)(const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A buffer in front of a descriptor, for the printer.
+ * Output: a buffer in front of a descriptor, for the printer; strings for a terminal, JSON and CSV; a
+ * pager, and how much of a file was read.
  */
 #ifndef OUT_H
 #define OUT_H
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct hyptrace_file;
 
@@ -63,6 +65,35 @@ static inline void out_put_to(struct out *out, const char *end)
 {
 	out->len = end - out->buf;
 }
+
+/* text.c: strings */
+
+/* Bytes that text_json() and text_csv() write for each byte of a string at most, and in addition */
+#define TEXT_FACTOR	6
+#define TEXT_MORE	16
+
+/* Blanks before each level of JSON, and of objects in text */
+#define TEXT_INDENT	2
+
+/* Bytes that are not printable ASCII become \xNN. */
+void text_put_plain(struct out *out, const char *s);
+char *text_copy_plain(const char *s);
+
+/* With quotes; bytes that are not printable ASCII become \u00NN. Returns the end. */
+char *text_json(char *to, const char *text, size_t len);
+void text_put_json(struct out *out, const char *s);
+/* Begin a line that is indented. */
+void text_new_line(struct out *out, unsigned int depth);
+/* Print JSON without blanks with them, in lines that are indented from the second one on. */
+void text_indent_json(struct out *out, const char *json, size_t len, unsigned int depth);
+
+/* With quotes if it needs them. Returns the end. */
+char *text_csv(char *to, const char *text, size_t len);
+char *text_copy_csv(const char *s);
+
+/* A string that grows, for free(); it is valid after text_close(). */
+FILE *text_open(char **text);
+void text_close(FILE *f);
 
 /* pager.c: the pager on a terminal */
 

@@ -8,7 +8,6 @@
 #include "die.h"
 #include "out.h"
 #include "printer.h"
-#include "text.h"
 
 #define MAX_DEPTH	8
 #define INDENT		TEXT_INDENT

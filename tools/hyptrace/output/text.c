@@ -4,7 +4,6 @@
  */
 #include "die.h"
 #include "out.h"
-#include "text.h"
 
 /* Bytes of an escaped character in text, such as \x1b */
 #define PLAIN_MAX	4

@@ -7,7 +7,6 @@
 
 #include "output/die.h"
 #include "output/printer.h"
-#include "output/text.h"
 #include "select.h"
 
 static const char *const option_names[] = { "size", "mode", "stop", "after", "filter" };

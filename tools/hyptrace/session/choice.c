@@ -3,7 +3,6 @@
  * The events that words of the command line and -F choose, to be printed or counted.
  */
 #include "output/die.h"
-#include "output/text.h"
 #include "select.h"
 
 /* The remote whose only events are marks */

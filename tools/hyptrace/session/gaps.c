@@ -3,7 +3,6 @@
  * Find out why events are missing although none was lost, and say it.
  */
 #include "output/die.h"
-#include "output/text.h"
 #include "session.h"
 
 #define RESUME_HINT	" (use \"hyptrace start\" to resume it)"

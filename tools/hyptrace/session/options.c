@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "output/clock.h"
-#include "output/text.h"
 #include "session.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)

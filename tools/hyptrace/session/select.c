@@ -9,7 +9,6 @@
 
 #include "output/die.h"
 #include "output/printer.h"
-#include "output/text.h"
 #include "select.h"
 
 /* The remote of a verb if there are several and --remote is not given */

@@ -5,7 +5,6 @@
 #include "lib/hyptrace_file.h"
 #include "output/die.h"
 #include "output/out.h"
-#include "output/text.h"
 #include "export.h"
 
 static char *cut_word(char **text)

@@ -20,7 +20,7 @@
 #include "common/place.h"
 #include "lib/hyptrace.h"
 #include "output/map.h"
-#include "output/text.h"
+#include "output/out.h"
 
 struct csv;
 struct hyptrace_meaning;

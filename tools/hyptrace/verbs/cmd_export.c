@@ -11,7 +11,6 @@
 #include "common/boot_id.h"
 #include "output/clock.h"
 #include "output/die.h"
-#include "output/text.h"
 #include "session/session.h"
 #include "sink/export.h"
 

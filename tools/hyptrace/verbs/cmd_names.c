@@ -5,7 +5,6 @@
  */
 #include "cli/cli.h"
 #include "output/die.h"
-#include "output/text.h"
 
 #define HEADER		"arch/arm64/include/asm/kvm_asm.h"
 #define ENUM		"enum __kvm_host_smccc_func {"

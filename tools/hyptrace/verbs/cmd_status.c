@@ -6,7 +6,6 @@
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/printer.h"
-#include "output/text.h"
 #include "session/select.h"
 
 enum { OPT_BOOT = 0x200 };

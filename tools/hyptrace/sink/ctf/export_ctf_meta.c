@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output/text.h"
 #include "sink/export.h"
 #include "export_ctf.h"
 

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 
 #include "output/die.h"
-#include "output/text.h"
 #include "strace.h"
 
 /* What strace also takes before the names */

@@ -5,7 +5,6 @@
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"
-#include "output/text.h"
 #include "sink/row.h"
 #include "strace.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text.h"
 #include "stat.h"
 
 #define EACH	(NEEDS_TIME | NEEDS_SAMPLES)

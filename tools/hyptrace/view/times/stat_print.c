@@ -3,7 +3,6 @@
  * Print the numbers of hyptrace stat: the times of CPUs, and the rows.
  */
 #include "output/die.h"
-#include "output/text.h"
 #include "stat.h"
 
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))

@@ -3,7 +3,6 @@
  * Keep the slowest samples of a row, with the events that they are made of.
  */
 #include "output/die.h"
-#include "output/text.h"
 #include "stat.h"
 
 /* Bytes of an event that are kept: those that EL2 records are smaller */

@@ -4,7 +4,6 @@
  * keys do.
  */
 #include "output/die.h"
-#include "output/text.h"
 #include "top.h"
 
 /* The second of a time; an interval that ends some ms late still has as many as it should. */
