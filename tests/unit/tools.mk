@@ -76,18 +76,18 @@ test_tools_filter_any-cflags := $(test_tools_filter-cflags)
 test_tools_filter_any-libs := $(test_tools_filter-libs)
 
 test_tools_lines-srcs := $(call command,lines.c json_rows.c row.c map.c clock.c \
-	csv.c printer.c columns.c text.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
+	csv.c printer.c columns.c out.c die.c) $(filter-srcs) $(tools-model-srcs)
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 
-test_tools_loop-srcs := $(call command,loop.c signals.c clock.c printer.c columns.c text.c out.c die.c)
+test_tools_loop-srcs := $(call command,loop.c signals.c clock.c printer.c columns.c out.c die.c)
 test_tools_loop-cflags := $(tools-cflags)
 
 test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_usage choice_list)
-test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c text.c out.c die.c)
+test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c out.c die.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)
@@ -99,15 +99,15 @@ test_tools_catch_read-libs := \
 	$(patsubst %,-Wl$(comma)--wrap=%,clock_now poll hyptrace_stream_next catch_take catch_has_enough) \
 	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus hyptrace_file_write \
 	hyptrace_free_cpus ring_counts_of session_hold session_start hyptrace_stream_options)
-test_tools_metrics-srcs := $(call command,stat_metrics.c counters.c text.c out.c message.c die.c)
+test_tools_metrics-srcs := $(call command,stat_metrics.c counters.c out.c message.c die.c)
 test_tools_metrics-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"'
-test_tools_loglin-srcs := $(call command,loglin.c die.c)
+test_tools_loglin-srcs := $(call command,stat_rows.c map.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
-test_tools_stat_times-srcs := $(call command,stat_rows.c loglin.c map.c die.c)
+test_tools_stat_times-srcs := $(call command,stat_rows.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
 test_tools_top-srcs := $(call command,top_screen.c clock.c stat_columns.c \
-	stat_name.c stat_rows.c loglin.c map.c printer.c columns.c text.c out.c die.c) \
+	stat_name.c stat_rows.c map.c printer.c columns.c out.c die.c) \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
@@ -147,13 +147,13 @@ test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c \
 	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c origin.c \
 	map.c csv.c json_rows.c row.c printer.c \
-	columns.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
+	columns.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfetto.c export_perfetto_event.c \
 	export_perfetto_ftrace.c \
-	export_perfetto_track.c origin.c map.c text.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
+	export_perfetto_track.c origin.c map.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
 	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
 test_tools_perfetto-libs := $(tools-libs)
@@ -177,7 +177,7 @@ test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_notify-libs := $(tools-libs) $(fail-alloc)
 
-test_tools_printer-srcs := $(call command,printer.c columns.c text.c \
+test_tools_printer-srcs := $(call command,printer.c columns.c \
 	out.c die.c)
 test_tools_printer-cflags := $(tools-cflags)
 test_tools_printer-libs :=

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A buffer in front of a descriptor: it collects output for few writes, and keeps the
- * first error.
+ * A buffer in front of a descriptor: it collects output for few writes, and keeps the first error.
+ * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +9,12 @@
 
 #include "die.h"
 #include "out.h"
+
+/* Bytes of an escaped character in text, such as \x1b */
+#define PLAIN_MAX	4
+
+#define EACH(byte)	(UINT64_C(0x0101010101010101) * (byte))
+#define HIGH		EACH(0x80)
 
 void out_init(struct out *out, int fd)
 {
@@ -137,4 +143,214 @@ void out_printf(struct out *out, const char *fmt, ...)
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	out_puts(out, text);
+}
+
+/* Strings */
+
+static bool is_printable(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+static char hex_digit(unsigned int value)
+{
+	return "0123456789abcdef"[value & 0xf];
+}
+
+/* Write a character as text; return the end. */
+static char *put_plain(char *to, char c)
+{
+	if (is_printable(c)) {
+		*to++ = c;
+		return to;
+	}
+	*to++ = '\\';
+	*to++ = 'x';
+	*to++ = hex_digit((unsigned char)c >> 4);
+	*to++ = hex_digit(c);
+	return to;
+}
+
+void text_put_plain(struct out *out, const char *s)
+{
+	const char *end;
+
+	for (;;) {
+		for (end = s; is_printable(*end); end++)
+			;
+		out_write(out, s, end - s);
+		if (!*end)
+			return;
+		out_put_to(out, put_plain(out_room(out, PLAIN_MAX), *end));
+		s = end + 1;
+	}
+}
+
+char *text_copy_plain(const char *s)
+{
+	char *copy = xmalloc(PLAIN_MAX * strlen(s) + 1), *to = copy;
+
+	for (; *s; s++)
+		to = put_plain(to, *s);
+	*to = '\0';
+	return copy;
+}
+
+/*
+ * Set the high bit of each of eight bytes that is not printable, a quote, or @special. Those after
+ * such a byte may be wrong, since the differences borrow.
+ */
+static inline uint64_t find_special(uint64_t word, char special)
+{
+	return word | (word + EACH(1)) | (word - EACH(' ')) | ((word ^ EACH('"')) - EACH(1)) |
+	       ((word ^ EACH(special)) - EACH(1));
+}
+
+/* Are all bytes printable, and none a quote or @special? */
+static inline bool is_plain(const char *text, size_t len, char special)
+{
+	uint64_t word, found = 0;
+	size_t at;
+
+	if (len < sizeof(word)) {
+		while (len && is_printable(*text) && *text != '"' && *text != special) {
+			text++;
+			len--;
+		}
+		return !len;
+	}
+	for (at = 0; at < len - sizeof(word); at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		found |= find_special(word, special);
+	}
+	memcpy(&word, text + len - sizeof(word), sizeof(word));
+	return !((found | find_special(word, special)) & HIGH);
+}
+
+static char *put_json_char(char *to, char c)
+{
+	static const char names[] = "btn\0fr";	/* letters of the codes 8 to 13 */
+
+	if (is_printable(c)) {
+		if (c == '"' || c == '\\')
+			*to++ = '\\';
+		*to++ = c;
+		return to;
+	}
+	*to++ = '\\';
+	if (c >= '\b' && c <= '\r' && names[c - '\b']) {
+		*to++ = names[c - '\b'];
+		return to;
+	}
+	memcpy(to, "u00", 3);
+	to[3] = hex_digit((unsigned char)c >> 4);
+	to[4] = hex_digit(c);
+	return to + 5;
+}
+
+char *text_json(char *to, const char *text, size_t len)
+{
+	*to++ = '"';
+	if (len && is_plain(text, len, '\\')) {
+		memcpy(to, text, len);
+		to += len;
+	} else {
+		while (len--)
+			to = put_json_char(to, *text++);
+	}
+	*to++ = '"';
+	return to;
+}
+
+void text_put_json(struct out *out, const char *s)
+{
+	const size_t len = strlen(s);
+
+	out_put_to(out, text_json(out_room(out, len * TEXT_FACTOR + TEXT_MORE), s, len));
+}
+
+void text_new_line(struct out *out, unsigned int depth)
+{
+	out_putc(out, '\n');
+	out_spaces(out, depth * TEXT_INDENT);
+}
+
+void text_indent_json(struct out *out, const char *json, size_t len, unsigned int depth)
+{
+	const char *end = json + len;
+	bool in_string = false;
+
+	for (; json < end; json++) {
+		const bool opens = *json == '{' || *json == '[';
+		const bool closes = *json == '}' || *json == ']';
+
+		if (in_string && *json == '\\')
+			out_putc(out, *json++);
+		else if (*json == '"')
+			in_string = !in_string;
+		else if (!in_string && closes && json[-1] != '{' && json[-1] != '[')
+			text_new_line(out, --depth);
+		else if (!in_string && closes)
+			depth--;
+		out_putc(out, *json);
+		if (in_string)
+			continue;
+		if (opens && ++depth && json[1] != '}' && json[1] != ']')
+			text_new_line(out, depth);
+		else if (*json == ',')
+			text_new_line(out, depth);
+		else if (*json == ':')
+			out_putc(out, ' ');
+	}
+}
+
+/* Bytes that are not printable ASCII become \xNN: readers of CSV refuse what is not UTF-8. */
+char *text_csv(char *to, const char *text, size_t len)
+{
+	char *from = to;
+	bool quote = false;
+
+	if (len && is_plain(text, len, ',')) {
+		memcpy(to, text, len);
+		return to + len;
+	}
+	*to++ = '"';
+	for (; len--; text++) {
+		quote |= *text == '"' || *text == ',';
+		if (*text == '"')
+			*to++ = '"';
+		to = put_plain(to, *text);
+	}
+	if (quote) {
+		*to++ = '"';
+		return to;
+	}
+	memmove(from, from + 1, to - from - 1);
+	return to - 1;
+}
+
+char *text_copy_csv(const char *s)
+{
+	size_t len = strlen(s);
+	char *copy = xmalloc(len * TEXT_FACTOR + TEXT_MORE);
+
+	*text_csv(copy, s, len) = '\0';
+	return copy;
+}
+
+FILE *text_open(char **text)
+{
+	/* only written: the texts end with a NUL */
+	static __thread size_t len;
+
+	return or_die(open_memstream(text, &len));
+}
+
+void text_close(FILE *f)
+{
+	/* a write that failed has set the error flag; nothing but memory can be missing */
+	bool failed = ferror(f);
+
+	if (fclose(f) || failed)
+		die_no_memory();
 }

@@ -3,7 +3,6 @@
  * Compare the counters of CPUs, add them up, and put them in order. For count,
  * stat, top and catch.
  */
-#include "lib/hyptrace.h"
 #include "output/die.h"
 #include "select.h"
 

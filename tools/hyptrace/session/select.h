@@ -11,8 +11,6 @@
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
 
-struct printer;
-
 /* As auto_free, of what the library returns */
 #define auto_remote	__attribute__((cleanup(free_local_remote)))
 #define auto_remotes	__attribute__((cleanup(free_local_remotes)))

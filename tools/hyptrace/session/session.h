@@ -14,7 +14,6 @@
 #include <argp.h>
 
 #include "lib/hyptrace_file.h"
-#include "cli/cli.h"
 #include "loop.h"
 #include "select.h"
 

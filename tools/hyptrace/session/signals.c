@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "output/out.h"
 #include "loop.h"
 
 /* Seconds from the signal until a blocked write is given up */

@@ -3,7 +3,6 @@
  * Tables of events as CSV, written by the steps of rows. For report and export.
  */
 #include "output/die.h"
-#include "output/out.h"
 #include "export.h"
 #include "row.h"
 

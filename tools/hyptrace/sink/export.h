@@ -8,7 +8,6 @@
 
 #include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
-#include "output/out.h"
 #include "session/select.h"
 
 /* origin.c: where the events are from, so those of many machines can be told apart */

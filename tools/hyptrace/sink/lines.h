@@ -5,7 +5,6 @@
 
 #include "lib/hyptrace_file.h"
 #include "cli/cli.h"
-#include "output/out.h"
 #include "output/printer.h"
 
 struct session;

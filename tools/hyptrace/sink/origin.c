@@ -2,9 +2,7 @@
 /*
  * Where the events of an export are from, as a file says it.
  */
-#include "lib/hyptrace_file.h"
 #include "output/die.h"
-#include "output/out.h"
 #include "export.h"
 
 static char *cut_word(char **text)

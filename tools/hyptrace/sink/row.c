@@ -4,7 +4,6 @@
  * exports write many millions of rows.
  */
 #include "output/die.h"
-#include "output/out.h"
 #include "row.h"
 
 /* Bytes of a name at most that is not among the symbols of a field */

@@ -27,7 +27,6 @@ struct hyptrace_meaning;
 struct hyptrace_model;
 struct json_rows;
 struct origin;
-struct out;
 
 /* For functions that few events need: inlined, they would slow down all others. */
 #define noinline	__attribute__((noinline))

@@ -3,7 +3,6 @@
  * Export to Perfetto: what an event is on hyptrace's own tracks: a slice or an instant, its name
  * and its arguments.
  */
-#include "cli/cli.h"
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"

@@ -9,7 +9,6 @@
  * packets before them were lost, but a file has all its packets.
  */
 #include "output/die.h"
-#include "sink/export.h"
 #include "export_perfetto.h"
 
 /* Trace */

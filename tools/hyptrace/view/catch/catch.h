@@ -5,7 +5,6 @@
 #ifndef CATCH_H
 #define CATCH_H
 
-#include "lib/hyptrace_file.h"
 #include "output/clock.h"
 #include "session/session.h"
 #include "sink/lines.h"

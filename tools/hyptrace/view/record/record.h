@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 
-#include "lib/hyptrace_file.h"
 #include "session/session.h"
 
 struct tracefs_instance;

@@ -8,7 +8,6 @@
 #ifndef STAT_H
 #define STAT_H
 
-#include "lib/hyptrace_file.h"
 #include "lib/hyptrace_model.h"
 #include "output/clock.h"
 #include "output/columns.h"
@@ -19,7 +18,7 @@
 struct stat_slow;
 
 /*
- * loglin.c: a log-linear histogram: number, sum and extremes are exact, percentiles within 1 %.
+ * A log-linear histogram: number, sum and extremes are exact, percentiles within 1 %.
  *
  * A power of two is divided into equal buckets. Those of a power take memory when it gets its first
  * value, so a histogram of times that are alike takes few of them.
