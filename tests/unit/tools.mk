@@ -80,7 +80,7 @@ test_tools_lines-srcs := $(call command,lines.c json_rows.c row.c map.c clock.c 
 test_tools_lines-cflags := $(tools-cflags)
 test_tools_lines-libs := $(tools-libs)
 
-test_tools_loop-srcs := $(call command,loop.c signals.c clock.c printer.c columns.c out.c die.c)
+test_tools_loop-srcs := $(call command,loop.c clock.c printer.c columns.c out.c die.c)
 test_tools_loop-cflags := $(tools-cflags)
 
 test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
@@ -107,7 +107,7 @@ test_tools_stat_times-srcs := $(call command,stat_rows.c map.c die.c)
 test_tools_stat_times-cflags := $(tools-cflags)
 
 test_tools_top-srcs := $(call command,top_screen.c clock.c stat_columns.c \
-	stat_name.c stat_rows.c map.c printer.c columns.c out.c die.c) \
+	stat_rows.c map.c printer.c columns.c out.c die.c) \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called

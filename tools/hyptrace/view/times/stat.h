@@ -339,7 +339,7 @@ struct stat {
 	uint32_t		seen;	/* as in struct stat_cpu */
 };
 
-/* stat_name.c */
+/* stat_columns.c */
 struct stat_rows_info {
 	const char		*name;
 	/* the events that the rows need, besides those that all need for the times of CPUs */
@@ -394,7 +394,7 @@ void stat_cost_measure(struct stat *stat);
 /* stat_print.c: print the numbers; false once the output takes no more */
 bool stat_print(struct stat *stat);
 
-/* stat_columns.c: how each column of rows is named, computed, sorted and printed */
+/* How each column of rows is named, computed, sorted and printed */
 
 enum stat_needs {
 	NEEDS_TIME	= 1 << 0,	/* samples have times */
@@ -441,8 +441,6 @@ extern const enum stat_column stat_keys[];
 
 /* Find a column of a list, which NR_STAT_COLUMNS ends, by the argument of --key. */
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column);
-/* A text and the names of the columns of a list, for free() */
-char *stat_column_names(const enum stat_column *list, const char *before);
 bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted);
 
 void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n);
@@ -464,7 +462,7 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 /* stat_metrics.c: the counters for Prometheus */
 int stat_metrics(struct context *ctx);
 
-/* stat_slow.c: the slowest samples of a row, with the events that they are made of */
+/* The slowest samples of a row, with the events that they are made of */
 
 /* Samples that are kept */
 #define STAT_SLOW_SAMPLES	16
@@ -490,11 +488,6 @@ struct stat_slow {
 };
 
 bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind);
-void stat_slow_keep(struct stat_cpu *cpu, struct stat_key owner, const struct hyptrace_record *rec);
-void stat_slow_add(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
-		   const struct hyptrace_record *rec);
-void stat_slow_add_kept(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
-			struct stat_key owner);
 void stat_slow_free(struct stat_slow *slow);
 
 static inline struct stat_key stat_slow_cpu(const struct stat_cpu *cpu)

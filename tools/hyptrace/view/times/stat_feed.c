@@ -1,12 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The CPUs of stat and top, and their numbers from events. A file may have billions of them, so a
- * field is read at its offset, and nothing is looked up by name.
+ * field is read at its offset, and nothing is looked up by name. The slowest samples of a row are kept
+ * with the events that they are made of.
  */
 #include "output/die.h"
 #include "stat.h"
 
 #define unlikely(condition)	__builtin_expect(!!(condition), 0)
+
+/* Bytes of an event that are kept: those that EL2 records are smaller */
+#define KEPT_SIZE	256
+
+/* The last event of a CPU or a vCPU */
+struct kept {
+	struct stat_key	owner;	/* stat_slow_cpu(), or the key of the vCPU */
+	uint32_t	size;	/* bytes of data */
+	char		data[KEPT_SIZE] __attribute__((aligned(8)));
+};
+
+/* The events that say what happened in a visit of EL2; those of other rows have arguments. */
+bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind)
+{
+	return (by == STAT_BY_REASON || by == STAT_BY_CPU) &&
+	       HYPTRACE_CALL_KINDS & HYPTRACE_KIND_BIT(kind) &&
+	       kind != HYPTRACE_KIND_GUEST_FIXUP;
+}
+
+static struct kept *find_kept(const struct stat_slow *slow, struct stat_key owner)
+{
+	unsigned int i;
+
+	for (i = 0; i < slow->nr_kept; i++)
+		if (stat_key_is(slow->kept[i].owner, owner))
+			return &slow->kept[i];
+	return NULL;
+}
+
+static void keep_slow(struct stat_cpu *cpu, struct stat_key owner, const struct hyptrace_record *rec)
+{
+	struct stat_slow *slow = cpu->slow;
+	struct kept *kept = find_kept(slow, owner);
+
+	if (rec->size > KEPT_SIZE)
+		return;
+	if (!kept) {
+		slow->kept = xreallocarray(slow->kept, slow->nr_kept + 1, sizeof(*slow->kept));
+		kept = &slow->kept[slow->nr_kept++];
+		kept->owner = owner;
+	}
+	kept->size = rec->size;
+	memcpy(kept->data, rec->data, rec->size);
+}
+
+static void put_text(const struct stat_slow *slow, const struct hyptrace_record *rec, char *to)
+{
+	auto_free char *line = NULL, *plain = NULL;
+	struct hyptrace_formats *formats = slow->stat->session.formats;
+	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
+	const char *text;
+	size_t len;
+
+	*to = '\0';
+	if (!event)
+		return;
+	text = hyptrace_formats_text(formats, event, rec, &len);
+	line = xasprintf("%s: %.*s", event->name, (int)len, text);
+	/* it may hold control characters */
+	plain = text_copy_plain(line);
+	snprintf(to, STAT_SLOW_TEXT, "%.*s", STAT_SLOW_TEXT - 1, plain);
+}
+
+static void add_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+		   const struct hyptrace_record *rec)
+{
+	struct stat_slow *slow = cpu->slow;
+	unsigned int place = slow->nr, i;
+
+	if (!stat_key_is(key, slow->key))
+		return;
+	while (place && slow->samples[place - 1].time < time)
+		place--;
+	if (place == STAT_SLOW_SAMPLES)
+		return;
+	if (slow->nr < STAT_SLOW_SAMPLES)
+		slow->nr++;
+	for (i = slow->nr - 1; i > place; i--)
+		slow->samples[i] = slow->samples[i - 1];
+	slow->samples[place].time = time;
+	slow->samples[place].cpu = cpu->id;
+	slow->samples[place].text[0] = '\0';
+	if (rec)
+		put_text(slow, rec, slow->samples[place].text);
+}
+
+static void add_kept_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+			struct stat_key owner)
+{
+	const struct kept *kept = find_kept(cpu->slow, owner);
+	struct hyptrace_record rec = {};
+
+	if (kept) {
+		rec.size = kept->size;
+		rec.data = kept->data;
+	}
+	add_slow(cpu, key, time, kept ? &rec : NULL);
+}
+
+void stat_slow_free(struct stat_slow *slow)
+{
+	free(slow->kept);
+	*slow = (struct stat_slow){};
+}
 
 static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_t time)
 {
@@ -51,7 +156,7 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool 
 	time = ts > cpu->entered ? ts - cpu->entered : 0;
 	add_sample(cpu, key, time);
 	if (unlikely(cpu->slow))
-		stat_slow_add_kept(cpu, key, time, stat_slow_cpu(cpu));
+		add_kept_slow(cpu, key, time, stat_slow_cpu(cpu));
 }
 
 static inline struct stat_key vcpu_of(const struct hyptrace_meaning *meaning,
@@ -84,7 +189,7 @@ static inline void enter_guest(struct stat_cpu *cpu, const struct hyptrace_meani
 	if (vcpu->exit && rec->ts >= vcpu->since) {
 		loglin_add(&vcpu->exit->times, rec->ts - vcpu->since);
 		if (has_slow)
-			stat_slow_add_kept(cpu, vcpu->exit->key, rec->ts - vcpu->since, vcpu->key);
+			add_kept_slow(cpu, vcpu->exit->key, rec->ts - vcpu->since, vcpu->key);
 	}
 	vcpu->exit = NULL;
 }
@@ -103,7 +208,7 @@ static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meanin
 	else
 		key.major = hyptrace_meaning_key(meaning, rec);
 	if (has_slow)
-		stat_slow_keep(cpu, vcpu->key, rec);
+		keep_slow(cpu, vcpu->key, rec);
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples++;
 	row->guest += cpu->times.ns[STAT_GUEST] - cpu->guest_before;
@@ -137,7 +242,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning
 	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
 	add_sample(cpu, key, duration);
 	if (unlikely(cpu->slow))
-		stat_slow_add(cpu, key, duration, rec);
+		add_slow(cpu, key, duration, rec);
 }
 
 /* Events were lost: the interval since the last event is broken. */
@@ -204,7 +309,7 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		/* the event that says most of a visit of EL2 is the last one before hyp_exit */
 		if (has_slow && visits && meaning->kind != HYPTRACE_KIND_EXIT &&
 		    meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
-			stat_slow_keep(cpu, stat_slow_cpu(cpu), rec);
+			keep_slow(cpu, stat_slow_cpu(cpu), rec);
 		/* most events are these two */
 		if (meaning->kind == HYPTRACE_KIND_ENTER) {
 			seen |= HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER);
