@@ -14,7 +14,7 @@
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
 
-/* signals.c: end an endless verb on a signal */
+/* End an endless verb on a signal. */
 
 /* The signal that has arrived, or 0: the verb must end. */
 extern volatile sig_atomic_t signals_stop;
