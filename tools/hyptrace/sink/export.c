@@ -87,9 +87,13 @@ static char *temporary_name(const char *name)
 	return xasprintf("%.*s.XXXXXX", (int)len, name);
 }
 
-static int fail_create(const char *name)
+static int fail_create(struct export_output *output)
 {
-	return cmd_fail("cannot create \"%s\": %s", name, strerror(errno));
+	int code = cmd_fail("cannot create \"%s\": %s", output->name, strerror(errno));
+
+	free(output->part);
+	output->part = NULL;
+	return code;
 }
 
 static bool is_empty_folder(const char *name)
@@ -116,14 +120,10 @@ static int open_folder(struct export_output *output)
 				"a file has this name");
 	output->part = temporary_name(output->name);
 	/* like the recording, nobody else may read it: it tells addresses */
-	if (!mkdtemp(output->part)) {
-		fail_create(output->name);
-		free(output->part);
-		output->part = NULL;
-		return EXIT_REFUSED;
-	}
+	if (!mkdtemp(output->part))
+		return fail_create(output);
 	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return output->fd < 0 ? fail_create(output->name) : EXIT_DONE;
+	return output->fd < 0 ? fail_create(output) : EXIT_DONE;
 }
 
 static int open_file(struct export_output *output)
@@ -143,12 +143,8 @@ static int open_file(struct export_output *output)
 		if (fd < 0)
 			fd = open(name, O_WRONLY | O_CLOEXEC);
 	}
-	if (fd < 0) {
-		fail_create(output->name);
-		free(output->part);
-		output->part = NULL;
-		return EXIT_REFUSED;
-	}
+	if (fd < 0)
+		return fail_create(output);
 	out_init(&output->out, fd);
 	return EXIT_DONE;
 }
@@ -186,7 +182,7 @@ int export_output_finish(struct export_output *output)
 	if (code || !output->part)
 		return code;
 	if (rename(output->part, output->name))
-		return fail_create(output->name);
+		return cmd_fail("cannot create \"%s\": %s", output->name, strerror(errno));
 	if (output->is_folder)
 		close(output->fd);
 	free(output->part);
