@@ -115,14 +115,15 @@ perfetto_name_t perfetto_name(struct perfetto *p, const char *name)
 	return names->nr;
 }
 
-static uint8_t *get_room(struct perfetto *p)
+/* Begin a packet. Return its start, in room for it. */
+static uint8_t *open_packet(struct out *out)
 {
-	return (uint8_t *)out_room(p->out, PACKET_MAX);
+	return protobuf_open((uint8_t *)out_room(out, PACKET_MAX), TRACE_PACKET);
 }
 
-static void put_packet(struct perfetto *p, uint8_t *start, uint8_t *end)
+static void put_packet(struct out *out, uint8_t *start, uint8_t *end)
 {
-	out_put_to(p->out, (char *)protobuf_close(start, end));
+	out_put_to(out, (char *)protobuf_close(start, end));
 }
 
 /* The number of a track: @id is 0 for the group itself, else below 2^36. */
@@ -134,14 +135,14 @@ static uint64_t uuid_in(enum perfetto_group group, uint64_t id)
 /* Name a track; @parent is 0 if it is below no other one. */
 static void describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *descriptor, *to;
+	uint8_t *start = open_packet(p->out), *descriptor, *to;
 
 	descriptor = protobuf_open(start, TRACK_DESCRIPTOR);
 	to = protobuf_uint(descriptor, DESCRIPTOR_UUID, uuid);
 	to = protobuf_text(to, DESCRIPTOR_NAME, name, NAME_MAX_BYTES);
 	if (parent)
 		to = protobuf_uint(to, DESCRIPTOR_PARENT, parent);
-	put_packet(p, start, protobuf_close(descriptor, to));
+	put_packet(p->out, start, protobuf_close(descriptor, to));
 }
 
 /* The number of a group of tracks, which is described the first time */
@@ -189,19 +190,19 @@ void perfetto_put_clocks(const struct export *x)
 	const uint64_t base = base_of(x);
 	uint8_t *start, *message, *to;
 
-	start = protobuf_open((uint8_t *)out_room(x->out, PACKET_MAX), TRACE_PACKET);
+	start = open_packet(x->out);
 	message = protobuf_open(start, CLOCK_SNAPSHOT);
 	to = put_clock(message, CLOCK_BOOT, base);
 	if (x->info->offset)
 		to = put_clock(to, CLOCK_REAL, base + x->info->offset);
 	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
-	out_put_to(x->out, (char *)protobuf_close(start, protobuf_close(message, to)));
+	put_packet(x->out, start, protobuf_close(message, to));
 }
 
 /* Write the first packets of a sequence: its defaults, and the time from which its clock starts. */
 static void begin_sequence(struct perfetto *p, struct perfetto_track *track)
 {
-	uint8_t *start = protobuf_open(get_room(p), TRACE_PACKET), *message, *events, *to;
+	uint8_t *start = open_packet(p->out), *message, *events, *to;
 
 	/* no other part has this number */
 	track->sequence = p->nr_sequences++ * (p->x->nr_cpus + 1) + p->index + 1;
@@ -213,15 +214,15 @@ static void begin_sequence(struct perfetto *p, struct perfetto_track *track)
 	to = protobuf_uint(message, DEFAULT_CLOCK_ID, CLOCK_SEQUENCE);
 	events = protobuf_open(to, DEFAULT_TRACK_EVENT);
 	to = protobuf_close(events, protobuf_uint(events, TRACK_UUID, track->uuid));
-	put_packet(p, start, protobuf_close(message, to));
+	put_packet(p->out, start, protobuf_close(message, to));
 
-	start = protobuf_open(get_room(p), TRACE_PACKET);
+	start = open_packet(p->out);
 	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
 	message = protobuf_open(to, CLOCK_SNAPSHOT);
 	to = put_clock(message, CLOCK_BOOT, track->time);
 	to = put_clock(to, CLOCK_SEQUENCE, track->time);
 	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
-	put_packet(p, start, protobuf_close(message, to));
+	put_packet(p->out, start, protobuf_close(message, to));
 }
 
 static unsigned int known_bit(unsigned int table)
@@ -243,13 +244,13 @@ static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto
 	if (track->known[name] & known_bit(table))
 		return;
 	track->known[name] |= known_bit(table);
-	start = protobuf_open(get_room(p), TRACE_PACKET);
+	start = open_packet(p->out);
 	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
 	data = protobuf_open(to, INTERNED_DATA);
 	entry = protobuf_open(data, table);
 	to = protobuf_uint(entry, INTERNED_IID, name);
 	to = protobuf_text(to, INTERNED_TEXT, p->names.texts[name - 1], NAME_MAX_BYTES);
-	put_packet(p, start, protobuf_close(data, protobuf_close(entry, to)));
+	put_packet(p->out, start, protobuf_close(data, protobuf_close(entry, to)));
 }
 
 static inline void know(struct perfetto *p, struct perfetto_track *track, unsigned int table,
@@ -277,7 +278,7 @@ static inline uint8_t *begin_packet(struct perfetto *p, struct perfetto_track *t
 {
 	uint8_t *to;
 
-	*start = protobuf_open(get_room(p), TRACE_PACKET);
+	*start = open_packet(p->out);
 	to = protobuf_uint(*start, TIMESTAMP, time - track->time);
 	track->time = time;
 	to = protobuf_uint(to, SEQUENCE_ID, track->sequence);
@@ -299,7 +300,7 @@ static void put_begin(struct perfetto *p, struct perfetto_track *track,
 		to = put_arg(to, &event->args[i], event->text);
 	for (i = 0; i < event->nr_flows; i++)
 		to = protobuf_fixed64(to, FLOW_IDS, event->flows[i]);
-	put_packet(p, start, protobuf_close(message, to));
+	put_packet(p->out, start, protobuf_close(message, to));
 }
 
 /* Write a slice or an instant. */
@@ -322,7 +323,7 @@ void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 	if (event->is_instant)
 		return;
 	message = begin_packet(p, track, event->end, &start);
-	put_packet(p, start,
+	put_packet(p->out, start,
 		   protobuf_close(message, protobuf_uint(message, TYPE, TYPE_SLICE_END)));
 	track->end = event->end;
 }
@@ -543,18 +544,14 @@ static uint8_t *put_attributes(uint8_t *to, const struct origin *origin)
 	return protobuf_close(attributes, put_attribute(to, "kernel", origin->kernel));
 }
 
-static void put_origin(struct out *out, const struct origin *origin,
-		       uint8_t *(*put)(uint8_t *to, const struct origin *origin))
-{
-	uint8_t *start = protobuf_open((uint8_t *)out_room(out, PACKET_MAX), TRACE_PACKET);
-
-	out_put_to(out, (char *)protobuf_close(start, put(start, origin)));
-}
-
 void perfetto_put_origin(const struct export *x)
 {
+	uint8_t *start;
+
 	if (!*x->origin->json)
 		return;
-	put_origin(x->out, x->origin, put_info);
-	put_origin(x->out, x->origin, put_attributes);
+	start = open_packet(x->out);
+	put_packet(x->out, start, put_info(start, x->origin));
+	start = open_packet(x->out);
+	put_packet(x->out, start, put_attributes(start, x->origin));
 }
