@@ -124,7 +124,7 @@ static int cmd_help(struct context *ctx, int argc, char **argv)
 	struct main_input input = { .ctx = ctx };
 	char *name = NULL;
 
-	cmd_parse(ctx, &argp, argc, argv, &name);
+	cmd_parse(ctx, &argp, argc, argv, &name, NULL, NULL);
 	/* the parser exits after it has printed the help, here and below */
 	if (name)
 		return run_verb(ctx, find_verb(name), 2, help);

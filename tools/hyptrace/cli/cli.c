@@ -205,22 +205,19 @@ const struct argp cmd_columns_argp = {
 	.help_filter = help_columns,
 };
 
-void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input)
+/*
+ * Parse the arguments of a verb, after @more, which may be NULL, has taken its own, or exit if one is
+ * not valid.
+ */
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
+	       const struct argp *more, void *more_input)
 {
 	static const struct argp none;
-
-	cmd_parse_more(ctx, argp, argc, argv, input, &none, NULL);
-}
-
-/* Parse the arguments of a verb, after @more has taken its own, or exit if one is not valid. */
-void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char **argv,
-		    void *input, const struct argp *more, void *more_input)
-{
 	struct argp_option options[NR_GLOBAL_OPTIONS];
 	const struct argp global = { .options = options, .parser = parse_global };
 	struct argp own = *argp;
 	const struct argp_child children[] = {
-		{ more, 0, NULL, 0 },
+		{ more ?: &none, 0, NULL, 0 },
 		{ &own, 0, NULL, 0 },
 		{ &global, 0, "Options of all verbs:", 1 },
 		{ 0 }

@@ -139,9 +139,8 @@ extern const struct argp cmd_columns_argp;
 bool cmd_color_auto(void);
 char *cmd_drop_remark(int key, const char *text, void *input);
 void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
-void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input);
-void cmd_parse_more(struct context *ctx, const struct argp *argp, int argc, char **argv,
-		    void *input, const struct argp *more, void *more_input);
+void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
+	       const struct argp *more, void *more_input);
 error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* CLI_H */

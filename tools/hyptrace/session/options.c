@@ -193,5 +193,5 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
 	note_words(s, argc, argv);
-	cmd_parse_more(s->ctx, argp, argc, argv, input, &own, s);
+	cmd_parse(s->ctx, argp, argc, argv, input, &own, s);
 }

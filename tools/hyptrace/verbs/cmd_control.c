@@ -107,7 +107,7 @@ static int cmd_control(struct context *ctx, int argc, char **argv)
 
 	while (strcmp(r->verb, ctx->verb->name))
 		r++;
-	cmd_parse(ctx, &r->argp, argc, argv, r->settings);
+	cmd_parse(ctx, &r->argp, argc, argv, r->settings, NULL, NULL);
 	return cmd_request(ctx, r->verb, HYPTRACE_CPU_ALL, request, r);
 }
 
@@ -175,7 +175,7 @@ static int cmd_mark(struct context *ctx, int argc, char **argv)
 {
 	struct mark mark = { .count = 1 };
 
-	cmd_parse(ctx, &mark_argp, argc, argv, &mark);
+	cmd_parse(ctx, &mark_argp, argc, argv, &mark, NULL, NULL);
 	return cmd_request(ctx, "mark", HYPTRACE_CPU_CURRENT, request_mark, &mark);
 }
 

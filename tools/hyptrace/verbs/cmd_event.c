@@ -134,7 +134,7 @@ static int cmd_event(struct context *ctx, int argc, char **argv)
 	struct request request = { .enable = !strcmp(ctx->verb->name, "enable") };
 	int code;
 
-	cmd_parse(ctx, request.enable ? &enable : &disable, argc, argv, &request);
+	cmd_parse(ctx, request.enable ? &enable : &disable, argc, argv, &request, NULL, NULL);
 	code = cmd_connect(ctx);
 	if (!code && request.count)
 		code = counters_switch(ctx, &request.words, request.enable);

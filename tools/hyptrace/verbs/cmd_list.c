@@ -312,7 +312,7 @@ static int cmd_list(struct context *ctx, int argc, char **argv)
 	unsigned int nr;
 	int code;
 
-	cmd_parse_more(ctx, &argp, argc, argv, &list, &cmd_columns_argp, &list.columns);
+	cmd_parse(ctx, &argp, argc, argv, &list, &cmd_columns_argp, &list.columns);
 	code = cmd_connect(ctx) ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;

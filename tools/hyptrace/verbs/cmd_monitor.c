@@ -462,7 +462,7 @@ static int cmd_monitor(struct context *ctx, int argc, char **argv)
 	};
 	struct monitor mon = { .ctx = ctx, .until_fired = !strcmp(ctx->verb->name, "wait") };
 
-	cmd_parse(ctx, mon.until_fired ? &wait : &monitor, argc, argv, &mon);
+	cmd_parse(ctx, mon.until_fired ? &wait : &monitor, argc, argv, &mon, NULL, NULL);
 	return run(&mon);
 }
 

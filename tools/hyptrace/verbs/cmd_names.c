@@ -88,7 +88,7 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	FILE *from, *to;
 	int id = 0;
 
-	cmd_parse(ctx, &argp, argc, argv, &tree);
+	cmd_parse(ctx, &argp, argc, argv, &tree, NULL, NULL);
 	path = xasprintf("%s/" HEADER, tree);
 	from = fopen(path, "re");
 	if (!from)

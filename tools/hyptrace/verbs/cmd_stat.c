@@ -166,7 +166,7 @@ static int cmd_count(struct context *ctx, int argc, char **argv)
 	struct count count = { .ctx = ctx, .columns = stat_raw_columns };
 	int code;
 
-	cmd_parse_more(ctx, &count_argp, argc, argv, &count, &cmd_columns_argp, &count.columns);
+	cmd_parse(ctx, &count_argp, argc, argv, &count, &cmd_columns_argp, &count.columns);
 	code = cmd_connect(ctx);
 	if (!code && count.words.nr)
 		code = counters_switch(ctx, &count.words, !count.off);

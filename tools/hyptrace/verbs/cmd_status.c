@@ -302,7 +302,7 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 	unsigned int nr, i;
 	int code;
 
-	cmd_parse_more(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
+	cmd_parse(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
 	code = cmd_connect(ctx);
 	if (!code && in.boot)
 		return boot_words(ctx, in.words);
