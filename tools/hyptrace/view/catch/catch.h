@@ -163,6 +163,9 @@ struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id);
 void catch_take(struct catcher *c, const struct hyptrace_stream_event *event);
 void catch_flush(struct catcher *c, bool all);
 bool catch_has_enough(const struct catcher *c);
+int catch_begin_counting(struct catcher *c);
+void catch_forget_counters(struct catcher *c);
+int catch_end_counting(struct catcher *c);
 
 /* catch_stream.c: the rings */
 int catch_hold(struct catcher *c);
@@ -170,11 +173,5 @@ int catch_begin_stream(struct catcher *c);
 int catch_read(struct catcher *c);
 bool catch_is_past(const struct catcher *c);
 int catch_read_all(struct catcher *c);
-
-/* catch_usual.c: how long such an event usually takes */
-int catch_begin_counting(struct catcher *c);
-void catch_forget_counters(struct catcher *c);
-int catch_end_counting(struct catcher *c);
-void catch_print_usual(struct catcher *c, const struct hyptrace_record *rec);
 
 #endif /* CATCH_H */
