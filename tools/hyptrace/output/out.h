@@ -103,7 +103,7 @@ extern volatile sig_atomic_t pager_has_ended;
 bool pager_begin(struct out *out);
 void pager_end(struct out *out);
 
-/* progress.c: how much of a file was read; show it while that takes more than a second */
+/* How much of a file was read: show it while that takes more than a second */
 void progress_begin(const struct hyptrace_file *file, bool wanted);
 void progress_end(void);
 bool is_stdout_file(void);
