@@ -32,30 +32,22 @@ bool counters_have_same_key(const struct hyptrace_event_counter *a,
 	       !strcmp(a->field, b->field);
 }
 
-static const struct hyptrace_event *find_event(struct hyptrace_event *const *events,
-					       const char *name)
-{
-	while (*events && strcmp((*events)->name, name))
-		events++;
-	return *events;
-}
-
 /* Add a counter. A counter of none of these events is ignored. */
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus)
 {
 	struct counter_sum *sum = NULL;
-	const struct hyptrace_event *event;
 	unsigned int i;
 
 	for (i = 0; i < sums->nr && all_cpus && !sum; i++)
 		if (sums->sums[i].all_cpus && counters_have_same_key(sums->sums[i].of, counter))
 			sum = &sums->sums[i];
 	if (!sum) {
-		event = find_event(events, counter->event);
-		if (!event)
+		while (*events && strcmp((*events)->name, counter->event))
+			events++;
+		if (!*events)
 			return;
-		sum = new_sum(sums, event);
+		sum = new_sum(sums, *events);
 		sum->of = counter;
 		sum->all_cpus = all_cpus;
 		sum->buckets = xcalloc(counter->nr_buckets + 1, sizeof(*sum->buckets));

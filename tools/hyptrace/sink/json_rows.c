@@ -74,11 +74,6 @@ void json_rows_free(struct json_rows *rows)
 	free(rows);
 }
 
-static bool is_number(const struct row *row, const struct hyptrace_field *field)
-{
-	return hyptrace_field_is_number(field, row->event->size);
-}
-
 static bool is_inside(const struct row *row, const struct hyptrace_field *field)
 {
 	return field->offset <= row->event->size && field->size <= row->event->size - field->offset;
@@ -87,7 +82,9 @@ static bool is_inside(const struct row *row, const struct hyptrace_field *field)
 static void add_field(struct row *row, const struct hyptrace_field *field, const char *before)
 {
 	/* JSON readers use doubles: numbers of 64 bits are strings */
-	const char *quote = is_number(row, field) && field->size == sizeof(uint64_t) ? "\"" : "";
+	const bool is_long = hyptrace_field_is_number(field, row->event->size) &&
+			     field->size == sizeof(uint64_t);
+	const char *quote = is_long ? "\"" : "";
 
 	row_add_text(row, before);
 	row_add_string(row, field->name);

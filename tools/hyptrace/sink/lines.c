@@ -397,11 +397,6 @@ static noinline void print_any(struct lines *lines, const struct hyptrace_stream
 		lines_event(lines, event->cpu, rec);
 }
 
-static bool is_plain_text(const struct lines *lines)
-{
-	return !lines->json && !lines->table && !lines->tasks && !lines->is_host && !lines->host;
-}
-
 /* Print events of both sides, whose times are relative to lines of the other one, too. */
 static noinline void print_sides(struct lines *lines, const struct hyptrace_stream_event *event)
 {
@@ -420,7 +415,8 @@ void lines_events(struct lines *lines, const struct hyptrace_stream_event *event
 		  unsigned int nr)
 {
 	const struct hyptrace_stream_event *event, *end = events + nr;
-	const bool is_text = is_plain_text(lines);
+	const bool is_text = !lines->json && !lines->table && !lines->tasks && !lines->is_host &&
+			     !lines->host;
 	struct out *const out = lines->out;
 
 	for (event = events; event < end; event++) {
