@@ -63,6 +63,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = (const struct argp_child[]){ { &lines_time_argp, 0, NULL, 0 }, { 0 } },
+	.args_doc = ARGS_COMMAND,
+	.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
+};
+
 /* The file of --file takes the place of the standard output. Return an exit code. */
 static int open_output(struct strace *s)
 {
@@ -84,17 +92,6 @@ static int open_output(struct strace *s)
 
 static int cmd_strace(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{ &lines_time_argp, 0, NULL, 0 },
-		{ 0 }
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
-		.args_doc = ARGS_COMMAND,
-		.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
-	};
 	static struct strace s;
 	int code;
 

@@ -15,6 +15,7 @@
 #include "output/printer.h"
 #include "session/session.h"
 
+struct counting;
 struct stat_slow;
 
 /*
@@ -317,6 +318,7 @@ struct stat {
 	void			(*input)(struct stat *stat);	/* may set is_over; or NULL */
 	void			*owner;	/* for these two */
 	struct stat_slow	*slow;
+	struct counting		*counting;	/* while EL2 counts */
 
 	bool			is_over;	/* the end was requested */
 	bool			is_counted;	/* there are no events, and no percentiles */
@@ -381,6 +383,7 @@ static inline struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned i
 
 /* stat_source.c: take the numbers from a file, or from now on; returns an exit code */
 int stat_run(struct stat *stat);
+void stat_input(struct loop *l);
 
 /* stat_counters.c: from the counters of EL2, if they have all numbers */
 bool stat_can_count(const struct stat *stat);
@@ -455,7 +458,7 @@ void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_c
 /* Sort elements of a size that begin with a struct stat_line: the largest first, or by name. */
 void stat_lines_sort(void *lines, unsigned int nr, size_t size, enum stat_column column);
 
-/* stat_raw.c: the counters of EL2 as they are, as a table or with their histograms */
+/* The counters of EL2 as they are, as a table or with their histograms */
 extern const struct columns stat_raw_columns;
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram);
 

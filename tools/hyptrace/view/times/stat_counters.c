@@ -278,7 +278,7 @@ static int take_interval(struct counting *c)
 
 static void show_interval(struct loop *l)
 {
-	struct counting *c = l->arg;
+	struct counting *c = ((struct stat *)((struct session *)l->arg)->arg)->counting;
 
 	c->code = take_interval(c);
 	if (!c->code && !c->stat->show(c->stat))
@@ -291,8 +291,8 @@ static void show_interval(struct loop *l)
 
 static uint64_t tick(struct loop *l, uint64_t now)
 {
-	struct counting *c = l->arg;
-	struct stat *stat = c->stat;
+	struct stat *stat = ((struct session *)l->arg)->arg;
+	struct counting *c = stat->counting;
 	uint64_t time = clock_now(CLOCK_BOOTTIME);
 
 	if (stat->next <= time && !l->is_over) {
@@ -309,17 +309,9 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	return stat->next < UINT64_MAX ? now + stat->next - time : UINT64_MAX;
 }
 
-static void input(struct loop *l)
-{
-	struct stat *stat = ((struct counting *)l->arg)->stat;
-
-	stat->input(stat);
-	l->is_over |= stat->is_over;
-}
-
 static int run(struct counting *c)
 {
-	static const struct loop_ops ops = { .tick = tick, .input = input };
+	static const struct loop_ops ops = { .tick = tick, .input = stat_input };
 	struct stat *stat = c->stat;
 	struct session *s = &stat->session;
 	int code = child_start(&s->child);
@@ -330,7 +322,6 @@ static int run(struct counting *c)
 	if (stat->interval)
 		stat->next = stat->end + stat->interval;
 	s->loop.ops = &ops;
-	s->loop.arg = c;
 	if (s->duration)
 		c->end = stat->end + s->duration;
 	if (c->end && stat->next >= c->end)
@@ -374,6 +365,7 @@ int stat_counters(struct stat *stat)
 	struct counting c = { .stat = stat, .s = &stat->session };
 	int code = begin(&c), ended;
 
+	stat->counting = &c;
 	stat->is_counted = true;
 	if (!code && !stat->session.quiet)
 		cmd_note("EL2 counts, and no event is recorded: for percentiles use --exact");

@@ -121,7 +121,7 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	return now + stat->next + LATENESS - time;
 }
 
-static void input(struct loop *l)
+void stat_input(struct loop *l)
 {
 	struct stat *stat = ((struct session *)l->arg)->arg;
 
@@ -251,7 +251,7 @@ int stat_run(struct stat *stat)
 	static const struct session_ops of_all = { .batch = take_all };
 	const struct session_ops of_time = {
 		.batch = take, .begin = begin, .tick = tick, .stop = stop,
-		.input = stat->input ? input : NULL,
+		.input = stat->input ? stat_input : NULL,
 	};
 	struct session *s = &stat->session;
 	uint64_t events = 0;
