@@ -40,7 +40,6 @@ struct lines {
 	struct printer		*p;		/* of @out, for JSON */
 	struct hyptrace_formats	*formats;
 	enum lines_time		time;
-	bool			quiet;		/* for the verb */
 	bool			raw;		/* no event as a sentence */
 	bool			csv;
 	bool			nanoseconds;	/* all digits of the time */
