@@ -206,8 +206,8 @@ const struct argp cmd_columns_argp = {
 };
 
 /*
- * Parse the arguments of a verb, after @more, which may be NULL, has taken its own, or exit if one is
- * not valid.
+ * Parse the arguments of a verb, after @more, which may be NULL, has taken its own, or exit if one
+ * is not valid.
  */
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
 	       const struct argp *more, void *more_input)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock of a remote and the wall clock, times with their units, percents, and bars of histograms.
+ * The clock of a remote and the wall clock, times with their units, percents, bars of histograms.
  */
 #include <inttypes.h>
 #include <stdio.h>

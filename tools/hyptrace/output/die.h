@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Exit codes of the command, its notes and errors on stderr, and memory that is there, or the
- * command exits. Each file that fails, notes or allocates includes it, so it has the headers of C that
- * nearly all of them need: other files include these only without it.
+ * command exits. Each file that fails, notes or allocates includes it, so it has the headers of C
+ * that nearly all of them need: only files without it include these.
  */
 #ifndef DIE_H
 #define DIE_H

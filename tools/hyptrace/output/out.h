@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Output: a buffer in front of a descriptor, for the printer; strings for a terminal, JSON and CSV; a
- * pager, and how much of a file was read.
+ * Output: a buffer in front of a descriptor, for the printer; strings for a terminal, JSON and CSV;
+ * a pager, and how much of a file was read.
  */
 #ifndef OUT_H
 #define OUT_H

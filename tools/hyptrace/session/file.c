@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a file, or of a dump of a machine's memory in place of one: "record --snapshot" saves
- * what its rings hold, in a file that has no name once it is open. So all verbs that read files read
- * dumps.
+ * The events of a file, or of a dump of a machine's memory in place of one: "record --snapshot"
+ * saves what its rings hold, in a file that has no name once it is open. So all verbs that read
+ * files read dumps.
  */
 #include <limits.h>
 #include <signal.h>

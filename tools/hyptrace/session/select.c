@@ -183,6 +183,7 @@ static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsign
 	return cmd_fail("%s (registered: %s)", why, list);
 }
 
+/* The caller frees the remotes in any case. */
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr)
 {
@@ -190,14 +191,11 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 	struct hyptrace_error err;
 	char why[128];
 	unsigned int i;
-	int code;
 
 	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
 		return cmd_fail("cannot list the remotes: %s", err.text);
 	if (!*nr) {
 		note_no_remote();
-		hyptrace_free_remotes(*remotes);
-		*remotes = NULL;
 		return all && !ctx->remote ? EXIT_DONE : EXIT_REFUSED;
 	}
 
@@ -220,11 +218,7 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 		*nr = 1;
 		return EXIT_DONE;
 	}
-	code = fail_choice(why, *remotes, *nr);
-	hyptrace_free_remotes(*remotes);
-	*remotes = NULL;
-	*nr = 0;
-	return code;
+	return fail_choice(why, *remotes, *nr);
 }
 
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
@@ -239,7 +233,7 @@ int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
 	return code;
 }
 
-/* Return an exit code: the remote must have all CPUs of --cpu. */
+/* The remote must have all CPUs of --cpu. The caller frees them in any case. */
 int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu ***cpus,
 		 unsigned int *nr)
 {
@@ -254,12 +248,8 @@ int cmd_get_cpus(struct context *ctx, const char *remote, struct hyptrace_cpu **
 	for (i = 0; i < ctx->cpus.nr; i++) {
 		for (j = 0; j < *nr && (*cpus)[j]->id != ctx->cpus.ids[i]; j++)
 			;
-		if (j == *nr) {
-			hyptrace_free_cpus(*cpus);
-			*cpus = NULL;
-			*nr = 0;
+		if (j == *nr)
 			return cmd_fail("\"%s\" has no CPU %u", remote, ctx->cpus.ids[i]);
-		}
 	}
 	for (i = 0; i < *nr; i++) {
 		if (cpu_list_has(&ctx->cpus, (*cpus)[i]->id))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open what the options name, choose events, and run the session of a verb. Hold its events, and say
- * why it fails, what is damaged, and what became of them.
+ * Open what the options name, choose events, and run the session of a verb. Hold its events, and
+ * say why it fails, what is damaged, and what became of them.
  */
 #include "output/die.h"
 #include "session.h"

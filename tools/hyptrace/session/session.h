@@ -56,8 +56,8 @@ struct moment {
 };
 
 /*
- * gaps.c: why events are missing although none was lost: somebody else has stopped the recording, or
- * has disabled or filtered an event. For the verbs that read rings, and for those that read files.
+ * gaps.c: why events are missing although none was lost: somebody else has stopped the recording,
+ * or has disabled or filtered an event. For the verbs that read rings, and those that read files.
  */
 struct gap {
 	char	*text;

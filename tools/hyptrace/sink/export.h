@@ -174,7 +174,7 @@ struct export_many {
 
 int export_many(const struct export_many *many);
 
-/* host_events.c: the events of the host that a file has beside those of the remote; also for report */
+/* host_events.c: events of the host that a file has beside those of the remote; for report, too */
 struct host_events {
 	struct hyptrace_file	*file;		/* their reader; NULL if the file has none */
 	struct choice		choice;		/* which of them are chosen */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace list: print remotes and their events. hyptrace names: print the names of the hypercalls of a
- * kernel tree, for the tracers in tracefs, which record only numbers.
+ * hyptrace list: print remotes and their events. hyptrace names: print the names of the hypercalls
+ * of a kernel tree, for the tracers in tracefs, which record only numbers.
  */
 #include "output/columns.h"
 #include "output/die.h"

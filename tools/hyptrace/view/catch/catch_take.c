@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which events hyptrace catch catches, of rings or of a file, and how it prints them; and how long such
- * an event usually takes: EL2 counts all of them, by what they are.
+ * Which events hyptrace catch catches, of rings or of a file, and how it prints them; and how long
+ * such an event usually takes: EL2 counts all of them, by what they are.
  */
 #include "output/die.h"
 #include "sink/row.h"

@@ -5,9 +5,9 @@
  * The instance is removed by another process, the guard, however this one ends: it waits until
  * this one closes a pipe.
  *
- * --host names events as trace-cmd takes them: "kvm:kvm_exit", "kvm" (a system) or "kvm_exit" (in any
- * system), with globs. In a trace file, an id stands for one event. The ids of the kernel and those of
- * a remote both begin with small numbers, so those of the kernel are moved up.
+ * --host names events as trace-cmd takes them: "kvm:kvm_exit", "kvm" (a system) or "kvm_exit" (in
+ * any system), with globs. In a trace file, an id stands for one event. The ids of the kernel and
+ * those of a remote both begin with small numbers, so those of the kernel are moved up.
  */
 #include <ctype.h>
 #include <dirent.h>

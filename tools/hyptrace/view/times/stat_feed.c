@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The CPUs of stat and top, and their numbers from events. A file may have billions of them, so a
- * field is read at its offset, and nothing is looked up by name. The slowest samples of a row are kept
- * with the events that they are made of.
+ * field is read at its offset, and nothing is looked up by name. The slowest samples of a row are
+ * kept with the events that they are made of.
  */
 #include "output/die.h"
 #include "stat.h"
@@ -37,7 +37,8 @@ static struct kept *find_kept(const struct stat_slow *slow, struct stat_key owne
 	return NULL;
 }
 
-static void keep_slow(struct stat_cpu *cpu, struct stat_key owner, const struct hyptrace_record *rec)
+static void keep_slow(struct stat_cpu *cpu, struct stat_key owner,
+		      const struct hyptrace_record *rec)
 {
 	struct stat_slow *slow = cpu->slow;
 	struct kept *kept = find_kept(slow, owner);
@@ -72,7 +73,7 @@ static void put_text(const struct stat_slow *slow, const struct hyptrace_record 
 }
 
 static void add_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
-		   const struct hyptrace_record *rec)
+		     const struct hyptrace_record *rec)
 {
 	struct stat_slow *slow = cpu->slow;
 	unsigned int place = slow->nr, i;
@@ -95,7 +96,7 @@ static void add_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 }
 
 static void add_kept_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
-			struct stat_key owner)
+			  struct stat_key owner)
 {
 	const struct kept *kept = find_kept(cpu->slow, owner);
 	struct hyptrace_record rec = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the numbers of hyptrace stat: the times of CPUs, and the rows; or the counters of EL2 as they
- * are.
+ * Print the numbers of hyptrace stat: the times of CPUs, and the rows; or the counters of EL2 as
+ * they are.
  */
 #include "output/die.h"
 #include "stat.h"
