@@ -29,7 +29,8 @@ static char *make_folder(void)
 static int open_dump(struct session *s, struct hyptrace_error *err)
 {
 	const char *remote = s->ctx->remote;
-	char *folder = make_folder(), *path, *source, full[PATH_MAX];
+	auto_free char *folder = make_folder(), *path = NULL, *source = NULL;
+	char full[PATH_MAX];
 	const bool is_caught = signals_fd() >= 0;
 	int code = EXIT_REFUSED;
 
@@ -52,9 +53,6 @@ static int open_dump(struct session *s, struct hyptrace_error *err)
 		if (signals_stop)
 			raise(signals_stop);
 	}
-	free(source);
-	free(path);
-	free(folder);
 	return code;
 }
 

@@ -185,12 +185,14 @@ struct session {
 /* options.c */
 void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input);
 
-/* session.c */
+/* run.c */
 int session_open(struct session *s);
 void session_set_filter(struct session *s, hyptrace_stream_filter_fn filter, void *arg);
 int session_choose(struct session *s);
 int session_run(struct session *s);
 int session_close(struct session *s, int code);
+
+/* session.c */
 void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed);
 int session_fail(const struct session *s, const struct hyptrace_error *err);

@@ -125,8 +125,6 @@ struct record {
 /* record_live.c: record what happens; the rings, and the events in them */
 int record_live(struct record *r);
 int record_choose(struct record *r);
-bool record_count(struct record *r, enum record_count how);
-struct ring_counts record_total(const struct record *r);
 
 /* record_snapshot.c: save what the rings hold */
 int record_snapshot(struct record *r);
@@ -139,7 +137,8 @@ int record_next_file(struct record *r);
 int record_end_file(struct record *r);
 void record_abandon_file(struct record *r);
 
-/* record_status.c: the status line and the summary */
+/* record_status.c: the counters of the rings, the status line and the summary */
+bool record_count(struct record *r, enum record_count how);
 void record_show_status(struct record *r);
 void record_hide_status(struct record *r);
 int record_print_summary(const struct record *r);

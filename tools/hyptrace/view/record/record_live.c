@@ -141,56 +141,6 @@ static void close_rings(struct record *r)
 	}
 }
 
-bool record_count(struct record *r, enum record_count how)
-{
-	const struct session *s = &r->session;
-	struct record_ring *ring;
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
-	struct ring_counts file;
-	unsigned int nr, i;
-
-	if (hyptrace_get_cpus(s->ctx->h, s->name, &cpus, &nr, NULL))
-		return false;
-	for (i = 0; i < nr; i++) {
-		for (ring = r->rings; ring < r->rings + r->nr_rings && ring->cpu != cpus[i]->id;)
-			ring++;
-		if (ring == r->rings + r->nr_rings)
-			continue;
-		ring->used = cpus[i]->nr_subbufs ?
-			     100 * cpus[i]->used_subbufs / cpus[i]->nr_subbufs : 0;
-		ring->nr_subbufs = cpus[i]->nr_subbufs;
-		ring->now = ring_counts_of(cpus[i]);
-		file = ring->base;
-		if (how != RECORD_COUNT_LOOK)
-			ring->base = ring->now;
-		if (how == RECORD_COUNT_LOOK || how == RECORD_COUNT_BEGIN)
-			continue;
-		/* as if all of the file could be written */
-		ring->was_cleared |= !ring_counts_end(&file, cpus[i], how == RECORD_COUNT_LAST,
-						      r->file.w);
-		ring_counts_add(&ring->sum, &file);
-	}
-	return true;
-}
-
-struct ring_counts record_total(const struct record *r)
-{
-	const struct record_ring *ring;
-	struct ring_counts total = {};
-
-	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
-		ring_counts_add(&total, &ring->sum);
-		/* there are less after a clear */
-		if (ring->now.events > ring->base.events)
-			total.events += ring->now.events - ring->base.events;
-		if (ring->now.lost > ring->base.lost)
-			total.lost += ring->now.lost - ring->base.lost;
-		if (ring->now.filtered > ring->base.filtered)
-			total.filtered += ring->now.filtered - ring->base.filtered;
-	}
-	return total;
-}
-
 /* @ring: NULL of the host */
 static int fail_drain(struct record *r, const struct record_ring *ring,
 		      const struct hyptrace_error *err)

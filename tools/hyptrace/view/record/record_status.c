@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What hyptrace record says: a line on a terminal while it records, and a summary, also as JSON.
+ * What hyptrace record counts and says: a line on a terminal while it records, and a summary, also
+ * as JSON.
  */
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -21,6 +22,56 @@
 
 /* Back to the first column, and erase the line */
 #define ERASE		"\r\033[K"
+
+bool record_count(struct record *r, enum record_count how)
+{
+	const struct session *s = &r->session;
+	struct record_ring *ring;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	struct ring_counts file;
+	unsigned int nr, i;
+
+	if (hyptrace_get_cpus(s->ctx->h, s->name, &cpus, &nr, NULL))
+		return false;
+	for (i = 0; i < nr; i++) {
+		for (ring = r->rings; ring < r->rings + r->nr_rings && ring->cpu != cpus[i]->id;)
+			ring++;
+		if (ring == r->rings + r->nr_rings)
+			continue;
+		ring->used = cpus[i]->nr_subbufs ?
+			     100 * cpus[i]->used_subbufs / cpus[i]->nr_subbufs : 0;
+		ring->nr_subbufs = cpus[i]->nr_subbufs;
+		ring->now = ring_counts_of(cpus[i]);
+		file = ring->base;
+		if (how != RECORD_COUNT_LOOK)
+			ring->base = ring->now;
+		if (how == RECORD_COUNT_LOOK || how == RECORD_COUNT_BEGIN)
+			continue;
+		/* as if all of the file could be written */
+		ring->was_cleared |= !ring_counts_end(&file, cpus[i], how == RECORD_COUNT_LAST,
+						      r->file.w);
+		ring_counts_add(&ring->sum, &file);
+	}
+	return true;
+}
+
+static struct ring_counts total_of(const struct record *r)
+{
+	const struct record_ring *ring;
+	struct ring_counts total = {};
+
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
+		ring_counts_add(&total, &ring->sum);
+		/* there are less after a clear */
+		if (ring->now.events > ring->base.events)
+			total.events += ring->now.events - ring->base.events;
+		if (ring->now.lost > ring->base.lost)
+			total.lost += ring->now.lost - ring->base.lost;
+		if (ring->now.filtered > ring->base.filtered)
+			total.filtered += ring->now.filtered - ring->base.filtered;
+	}
+	return total;
+}
 
 static bool has_terminal(void)
 {
@@ -55,7 +106,7 @@ static const char *size_text(uint64_t bytes, char text[BYTES_SIZE])
 void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
-	struct ring_counts total = record_total(r);
+	struct ring_counts total = total_of(r);
 	char bytes[BYTES_SIZE], line[LINE_SIZE];
 	unsigned int i, used = 0;
 	double rate = 0;
@@ -137,7 +188,7 @@ static void print_host_text(const struct record *r)
 
 static void print_text(const struct record *r)
 {
-	const struct ring_counts total = record_total(r);
+	const struct ring_counts total = total_of(r);
 	const struct knowledge known = look(r);
 	char counts[128], filtered[FILTER_COUNT_SIZE], bytes[BYTES_SIZE];
 	unsigned int i;
@@ -177,7 +228,7 @@ static void print_counts(struct printer *p, const struct ring_counts *counts, bo
 /* Print the summary as JSON. A number that is not known is null. */
 static void print_json(const struct record *r)
 {
-	const struct ring_counts total = record_total(r), of_host = host_total(r);
+	const struct ring_counts total = total_of(r), of_host = host_total(r);
 	const struct knowledge known = look(r);
 	struct printer *p = r->session.ctx->p;
 	const struct record_ring *ring;

@@ -371,6 +371,7 @@ void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, un
 bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
 void stat_limits(struct stat *stat);
+void stat_input(struct loop *l);
 void stat_cut(struct stat *stat, uint64_t at);
 void stat_free(struct stat *stat);
 
@@ -383,7 +384,6 @@ static inline struct stat_cpu *stat_find_cpu(const struct stat *stat, unsigned i
 
 /* stat_source.c: take the numbers from a file, or from now on; returns an exit code */
 int stat_run(struct stat *stat);
-void stat_input(struct loop *l);
 
 /* stat_counters.c: from the counters of EL2, if they have all numbers */
 bool stat_can_count(const struct stat *stat);

@@ -375,6 +375,14 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	return cpu;
 }
 
+void stat_input(struct loop *l)
+{
+	struct stat *stat = ((struct session *)l->arg)->arg;
+
+	stat->input(stat);
+	l->is_over |= stat->is_over;
+}
+
 /* If both limits are 0, the time is that from the first event of all CPUs to the last one. */
 void stat_limits(struct stat *stat)
 {

@@ -121,14 +121,6 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	return now + stat->next + LATENESS - time;
 }
 
-void stat_input(struct loop *l)
-{
-	struct stat *stat = ((struct session *)l->arg)->arg;
-
-	stat->input(stat);
-	l->is_over |= stat->is_over;
-}
-
 static void stop(struct session *s)
 {
 	struct stat *stat = s->arg;
