@@ -246,7 +246,7 @@ static int check_words(char *words, const struct hyptrace_remote *remote,
 int boot_words(struct context *ctx, char *words)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
-	auto_events struct hyptrace_event **events = NULL;
+	struct hyptrace_event **events auto_events = NULL;
 	unsigned int nr;
 
 	return cmd_get_events(ctx, &remote, &events, &nr) ?:

@@ -253,8 +253,8 @@ static int check_words(const char *verb, struct hyptrace_event *const *events,
 int counters_switch(struct context *ctx, const struct words *words, bool on)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
-	auto_events struct hyptrace_event **events = NULL;
-	auto_free struct hyptrace_event **countable = NULL;
+	struct hyptrace_event **events auto_events = NULL;
+	struct hyptrace_event **countable auto_free = NULL;
 	struct event_choice choice auto_choice = {};
 	const char *verb = on ? "count" : "stop counting";
 	unsigned int nr_events, i, nr = 0;

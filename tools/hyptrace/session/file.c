@@ -28,8 +28,8 @@ static char *make_folder(void)
 /* Open the events of the dump as a file. Return an exit code. */
 static int open_dump(struct session *s, struct hyptrace_error *err)
 {
-	const char *remote = s->ctx->remote;
 	auto_free char *folder = make_folder(), *path = NULL, *source = NULL;
+	const char *remote = s->ctx->remote;
 	char full[PATH_MAX];
 	const bool is_caught = signals_fd() >= 0;
 	int code = EXIT_REFUSED;

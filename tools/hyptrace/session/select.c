@@ -267,7 +267,7 @@ int cmd_request(struct context *ctx, const char *what, int without, cpu_request_
 		const void *arg)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	struct hyptrace_cpu **cpus auto_cpus = NULL;
 	struct hyptrace_error err;
 	unsigned int nr, i;
 	int code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
@@ -289,8 +289,8 @@ int cmd_request(struct context *ctx, const char *what, int without, cpu_request_
 int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
 		  const struct hyptrace_error *err, const char *hint)
 {
-	char name[HYPTRACE_PROCESS_NAME_SIZE];
 	auto_cpu struct hyptrace_cpu *found = NULL;
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
 
 	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL) &&
 	    found->consumer)

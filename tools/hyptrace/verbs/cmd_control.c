@@ -275,7 +275,7 @@ static int set_chosen(struct context *ctx, const char *verb, const char *remote,
 static int set_events(struct context *ctx, const struct event_request *request)
 {
 	auto_choice struct event_choice choice = {};
-	auto_remote struct hyptrace_remote *remote = NULL;
+	struct hyptrace_remote *remote auto_remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;
 	unsigned int nr;

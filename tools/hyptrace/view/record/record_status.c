@@ -25,9 +25,9 @@
 
 bool record_count(struct record *r, enum record_count how)
 {
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct session *s = &r->session;
 	struct record_ring *ring;
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct ring_counts file;
 	unsigned int nr, i;
 
