@@ -40,8 +40,7 @@
  *
  * Locks of the kernel: genetlink holds cb_lock during each dump, outside all of these but change.
  * Who waits for change may wait long, so no one does that in generic netlink: see
- * netlink/request.c. splice() holds the mutex of the pipe outside file->lock. The list of
- * netlink/socket.c has a lock that is taken inside remote->control and outside sockets_lock.
+ * netlink/request.c. splice() holds the mutex of the pipe outside file->lock.
  * Callbacks of remotes take cpus_read_lock() inside remote->control and reader->lock.
  *
  * Locks during callbacks of a remote:

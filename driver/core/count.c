@@ -173,7 +173,7 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 /**
  * hyptrace_counters_hold - have a socket hold events, or release them
  * @remote:	control mutex held
- * @socket:	open
+ * @sender:	of the request
  * @mask:	bit per event id
  * @on:		true to hold these, too; false to release them
  * @extack:	see above
@@ -183,7 +183,7 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
  * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
  * the remote's callback. After an error nothing has changed.
  */
-int hyptrace_counters_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			   u64 mask, bool on, struct netlink_ext_ack *extack)
 {
 	int err = check_events(remote, mask, extack);
@@ -192,7 +192,7 @@ int hyptrace_counters_hold(struct hyptrace_remote *remote, struct hyptrace_socke
 
 	if (err)
 		return err;
-	hold = hyptrace_socket_get_hold(remote, socket, extack);
+	hold = hyptrace_socket_get_hold(remote, sender, extack);
 	if (!hold)
 		return -ENOMEM;
 	before = hold->counted;

@@ -79,7 +79,7 @@ static void end_closed(struct hyptrace_remote *remote)
 	int err;
 
 	list_for_each_entry_safe(hold, next, &remote->holds, of_remote) {
-		if (READ_ONCE(hold->socket))
+		if (READ_ONCE(hold->sk))
 			continue;
 		err = end_hold(remote, hold, NULL);
 		if (err)
@@ -117,14 +117,14 @@ void hyptrace_holds_init(struct hyptrace_remote *remote)
 /**
  * hyptrace_events_hold - set the state of events until a socket is closed or releases them
  * @remote:	both mutexes held
- * @socket:	open. It may hold some of the events already
+ * @sender:	of the request. It may hold some of the events already
  * @request:	which events, and how
  * @extack:	names the event that failed; may be NULL
  *
  * Return: as hyptrace_events_set(), or -EBUSY if another socket holds one of the events. After an
  * error, no event has changed.
  */
-int hyptrace_events_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			 const struct hyptrace_event_request *request,
 			 struct netlink_ext_ack *extack)
 {
@@ -134,7 +134,7 @@ int hyptrace_events_hold(struct hyptrace_remote *remote, struct hyptrace_socket 
 
 	/* The process that has held an event may have just been killed. */
 	end_closed(remote);
-	hold = hyptrace_socket_get_hold(remote, socket, extack);
+	hold = hyptrace_socket_get_hold(remote, sender, extack);
 	if (!hold)
 		return -ENOMEM;
 	err = check_holders(remote, request->events & ~hold->events, extack);
@@ -158,15 +158,15 @@ out_put:
 /**
  * hyptrace_events_release - release all events that a socket holds
  * @remote:	both mutexes held
- * @socket:	open
+ * @sender:	of the request
  * @extack:	names the event that failed; may be NULL
  *
  * Return: 0, or the error of the remote's callback: then nothing has changed.
  */
-int hyptrace_events_release(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_events_release(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			    struct netlink_ext_ack *extack)
 {
-	struct hyptrace_socket_hold *hold = hyptrace_socket_find_hold(remote, socket);
+	struct hyptrace_socket_hold *hold = hyptrace_socket_find_hold(remote, sender);
 	int err;
 
 	if (!hold)

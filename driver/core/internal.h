@@ -167,8 +167,10 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
  * struct hyptrace_socket_hold - what a socket holds of a remote
  * @remote:	the remote
  * @of_remote:	in its list
- * @of_socket:	in the list of the socket, protected by sockets_lock
- * @socket:	the socket; NULL after it was closed. Changes with sockets_lock held.
+ * @of_all:	in the list of the holds of all open sockets, protected by sockets_lock
+ * @sk:		the socket, with a reference; NULL after it was closed. Changes with sockets_lock
+ *		held.
+ * @portid:	its port
  * @pid:	the process that has sent the first request
  * @comm:	its name
  *
@@ -183,8 +185,9 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 struct hyptrace_socket_hold {
 	struct hyptrace_remote		*remote;
 	struct list_head		of_remote;
-	struct list_head		of_socket;
-	struct hyptrace_socket		*socket;
+	struct list_head		of_all;
+	struct sock			*sk;
+	u32				portid;
 	pid_t				pid;
 	char				comm[TASK_COMM_LEN];
 	u64				events;
@@ -196,9 +199,9 @@ struct hyptrace_socket_hold {
 
 /* socket.c: the control mutex held */
 struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,
-						       const struct hyptrace_socket *socket);
+						       const struct netlink_skb_parms *sender);
 struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *remote,
-						      struct hyptrace_socket *socket,
+						      const struct netlink_skb_parms *sender,
 						      struct netlink_ext_ack *extack);
 void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold);
 void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold);

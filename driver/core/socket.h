@@ -6,28 +6,22 @@
 #ifndef __HYPTRACE_SOCKET_H
 #define __HYPTRACE_SOCKET_H
 
+#include <linux/netlink.h>
+
 #include "core.h"
 
-/**
- * struct hyptrace_socket - a netlink socket that may hold something of remotes
- * @holds:	list of struct hyptrace_socket_hold, protected by sockets_lock
- */
-struct hyptrace_socket {
-	struct list_head	holds;
-};
-
 /* socket.c */
-void hyptrace_socket_close(struct hyptrace_socket *socket);
+void hyptrace_socket_close(const struct net *net, u32 portid);
 
 /* count.c: the control mutex held */
-int hyptrace_counters_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			   u64 mask, bool on, struct netlink_ext_ack *extack);
 
 /* event_hold.c: both mutexes held */
-int hyptrace_events_hold(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			 const struct hyptrace_event_request *request,
 			 struct netlink_ext_ack *extack);
-int hyptrace_events_release(struct hyptrace_remote *remote, struct hyptrace_socket *socket,
+int hyptrace_events_release(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			    struct netlink_ext_ack *extack);
 
 /* wants.c: the control mutex held */

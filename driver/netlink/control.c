@@ -80,7 +80,6 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct hyptrace_remote *remote = info->user_ptr[0];
 	struct hyptrace_event_request request = {};
 	struct hyptrace_filter_request filter;
-	struct hyptrace_socket *socket;
 	int err;
 
 	err = hyptrace_nl_read_names(info, remote, &request.events);
@@ -100,21 +99,16 @@ int hyptrace_nl_event_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = read_trigger(info, &request);
 	if (err)
 		return err;
-	if (!info->attrs[HYPTRACE_A_EVENT_HOLD]) {
+	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
+		err = hyptrace_events_hold(remote, &NETLINK_CB(skb), &request, info->extack);
+	else
 		err = hyptrace_events_set(remote, &request, info->extack);
-	} else {
-		socket = hyptrace_nl_get_socket(skb, info->extack);
-		err = socket ? hyptrace_events_hold(remote, socket, &request, info->extack) :
-			       -ENOMEM;
-	}
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 
 int hyptrace_nl_event_release_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct hyptrace_socket *socket = hyptrace_nl_get_socket(skb, info->extack);
-	int err = socket ? hyptrace_events_release(info->user_ptr[0], socket, info->extack) :
-			   -ENOMEM;
+	int err = hyptrace_events_release(info->user_ptr[0], &NETLINK_CB(skb), info->extack);
 
 	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }

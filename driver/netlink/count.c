@@ -11,7 +11,6 @@
 int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
-	struct hyptrace_socket *socket;
 	u64 events;
 	bool on;
 	int err;
@@ -20,13 +19,10 @@ int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	on = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
-	if (!info->attrs[HYPTRACE_A_EVENT_HOLD]) {
+	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
+		err = hyptrace_counters_hold(remote, &NETLINK_CB(skb), events, on, info->extack);
+	else
 		err = hyptrace_counters_set(remote, events, on, info->extack);
-	} else {
-		socket = hyptrace_nl_get_socket(skb, info->extack);
-		err = socket ? hyptrace_counters_hold(remote, socket, events, on, info->extack) :
-			       -ENOMEM;
-	}
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
 }
 

@@ -5,6 +5,7 @@
  * netlink/; the tables are in netlink_gen.c.
  */
 #include <linux/capability.h>
+#include <linux/notifier.h>
 #include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -36,6 +37,17 @@ static int bind(int group)
 	queue_delayed_work(hyptrace_wq, &watch_work, msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 	return 0;
 }
+
+static int notice_close(struct notifier_block *block, unsigned long event, void *data)
+{
+	const struct netlink_notify *closed = data;
+
+	if (event == NETLINK_URELEASE && closed->protocol == NETLINK_GENERIC)
+		hyptrace_socket_close(closed->net, closed->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block close_notifier = { .notifier_call = notice_close };
 
 /**
  * hyptrace_nl_check_sender - check that the sender of a request may trace
@@ -235,13 +247,13 @@ int __init hyptrace_netlink_register(void)
 #ifdef HYPTRACE_HAS_GENL_BIND
 	hyptrace_nl_family.bind = bind;
 #endif
-	err = hyptrace_nl_init_sockets();
+	err = netlink_register_notifier(&close_notifier);
 	if (err)
 		return err;
 	complete_ops(&hyptrace_nl_family);
 	err = genl_register_family(&hyptrace_nl_family);
 	if (err)
-		hyptrace_nl_exit_sockets();
+		netlink_unregister_notifier(&close_notifier);
 	else
 		hyptrace_notify_init();
 	return err;
@@ -255,6 +267,6 @@ void hyptrace_netlink_unregister(void)
 	hyptrace_notify_exit();
 	hyptrace_describe_exit();
 	genl_unregister_family(&hyptrace_nl_family);
-	hyptrace_nl_exit_sockets();
+	netlink_unregister_notifier(&close_notifier);
 	cancel_delayed_work_sync(&watch_work);
 }

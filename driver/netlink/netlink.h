@@ -33,12 +33,6 @@ int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *ex
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb);
 
-/* socket.c */
-int hyptrace_nl_init_sockets(void);
-void hyptrace_nl_exit_sockets(void);
-struct hyptrace_socket *hyptrace_nl_get_socket(struct sk_buff *skb,
-					       struct netlink_ext_ack *extack);
-
 /* control.c: called with the control mutex held */
 int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,
 			   u64 *events);
