@@ -415,6 +415,8 @@ struct hyptrace_remote {
  * @snapshot:	true for an observer
  * @pid:	the process that has attached it
  * @comm:	its name
+ * @wake:	its owner wakes the waiters, which must look again for what they wait for. Called
+ *		with the control mutex held.
  *
  * Protected by the control mutex:
  * @node:	in the list of the remote
@@ -426,12 +428,13 @@ struct hyptrace_attachment {
 	bool			snapshot;
 	pid_t			pid;
 	char			comm[TASK_COMM_LEN];
+	void			(*wake)(struct hyptrace_attachment *attachment);
 	struct list_head	node;
 	struct hyptrace_wants	held;
 };
 
 /**
- * struct hyptrace_listener - callbacks for changes of remotes. Each may be NULL.
+ * struct hyptrace_listener - callbacks for changes of remotes
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
  * @event_changed:	an event was enabled or disabled, its options have changed, or it is
@@ -443,7 +446,6 @@ struct hyptrace_attachment {
  * @wants_losses:	return whether the listener currently needs @lost
  * @lost:		@cpu lost events: @count since the last announcement, @total since
  *			the load or the last clear
- * @wake_waiters:	waiters of an attachment must look again for what they wait for
  *
  * Context: the control mutex of the remote is held, except for @wants_losses and @lost.
  */
@@ -459,12 +461,10 @@ struct hyptrace_listener {
 	bool (*wants_losses)(void);
 	void (*lost)(const struct hyptrace_remote *remote, unsigned int cpu,
 		     u64 count, u64 total);
-	void (*wake_waiters)(struct hyptrace_attachment *attachment);
 };
 
-/* announce.c: while no remote is registered */
-void hyptrace_listener_add(const struct hyptrace_listener *listener);
-void hyptrace_listener_remove(const struct hyptrace_listener *listener);
+/* announce.c: netlink/notify.c sets it, while no remote is registered */
+extern const struct hyptrace_listener *hyptrace_listener;
 
 /* register.c */
 int hyptrace_core_init(void);

@@ -44,27 +44,17 @@ static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc
 /* The smallest ring, without the reader page. */
 #define HYPTRACE_MIN_SUBBUFS		2
 
-/* announce.c: one of device/, one of netlink/. Changes only while no remote is registered. */
-#define HYPTRACE_MAX_LISTENERS		2
-extern const struct hyptrace_listener *hyptrace_listeners[HYPTRACE_MAX_LISTENERS];
-
-/* Call a function of each listener: see struct hyptrace_listener, also for the locks. */
+/* Call a function of the listener, if there is one: see there, also for the locks. */
 #define hyptrace_announce(what, ...)					\
 	do {								\
-		const struct hyptrace_listener *_listener;		\
-		unsigned int _i;					\
-									\
-		for (_i = 0; _i < HYPTRACE_MAX_LISTENERS; _i++) {	\
-			_listener = hyptrace_listeners[_i];		\
-			if (_listener && _listener->what)		\
-				_listener->what(__VA_ARGS__);		\
-		}							\
+		if (hyptrace_listener)					\
+			hyptrace_listener->what(__VA_ARGS__);		\
 	} while (0)
 
 #define hyptrace_announce_remote(remote)	hyptrace_announce(remote_changed, remote)
 #define hyptrace_announce_remote_removed(remote) hyptrace_announce(remote_removed, remote)
 
-bool hyptrace_losses_wanted(void);
+/* announce.c */
 void hyptrace_wake_waiters(const struct hyptrace_remote *remote);
 
 /* remote.c: hyptrace_remotes_lock held */

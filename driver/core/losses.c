@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Announcements of lost events: work of each remote looks for them while a listener wants them.
+ * Announcements of lost events: work of each remote looks for them while the listener wants them.
  * Called by netlink/, state.c and register.c.
  */
 #include <linux/cleanup.h>
@@ -9,21 +9,26 @@
 
 #include "internal.h"
 
+static bool losses_wanted(void)
+{
+	return hyptrace_listener && hyptrace_listener->wants_losses();
+}
+
 /**
  * hyptrace_remote_watch_losses - start to check for losses periodically
- * @remote:	tracing has started, or a listener now wants losses
+ * @remote:	tracing has started, or the listener now wants losses
  *
- * The check repeats itself while tracing is on and a listener wants losses.
+ * The check repeats itself while tracing is on and the listener wants losses.
  */
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote)
 {
-	if (hyptrace_losses_wanted())
+	if (losses_wanted())
 		queue_delayed_work(hyptrace_wq, &remote->loss_work,
 				   msecs_to_jiffies(HYPTRACE_LOSS_PERIOD_MS));
 }
 
 /**
- * hyptrace_remotes_watch_losses - check all remotes for losses: a listener now wants them
+ * hyptrace_remotes_watch_losses - check all remotes for losses: the listener now wants them
  */
 void hyptrace_remotes_watch_losses(void)
 {
@@ -37,8 +42,8 @@ void hyptrace_remotes_watch_losses(void)
 /**
  * hyptrace_remotes_forget_losses - never announce the losses of all remotes up to now
  *
- * A listener is about to want losses. If it is the only one, it must not hear of those from before:
- * nobody has listened then, perhaps for days. Does nothing if another listener wants them.
+ * The listener is about to want losses. It must not hear of those from before: nobody has wanted
+ * them then, perhaps for days. Does nothing if it wants them already.
  */
 void hyptrace_remotes_forget_losses(void)
 {
@@ -46,7 +51,7 @@ void hyptrace_remotes_forget_losses(void)
 	u64 count, total;
 	unsigned int cpu;
 
-	if (hyptrace_losses_wanted())
+	if (losses_wanted())
 		return;
 	guard(mutex)(&hyptrace_remotes_lock);
 	list_for_each_entry(remote, &hyptrace_remotes, node) {
@@ -63,7 +68,7 @@ static void loss_work(struct work_struct *work)
 	u64 count, total;
 	unsigned int cpu;
 
-	if (!hyptrace_losses_wanted())
+	if (!losses_wanted())
 		return;
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_losses(remote->readers[cpu], &count, &total))

@@ -245,15 +245,6 @@ static struct miscdevice hyptrace_device = {
 	.mode	= 0600,
 };
 
-static void wake_waiters(struct hyptrace_attachment *attachment)
-{
-	hyptrace_file_wake(container_of(attachment, struct hyptrace_file, attachment));
-}
-
-static const struct hyptrace_listener listener = {
-	.wake_waiters	= wake_waiters,
-};
-
 /**
  * hyptrace_chardev_register - create /dev/hyptrace and /dev/hyptrace-previous
  *
@@ -261,21 +252,13 @@ static const struct hyptrace_listener listener = {
  */
 int __init hyptrace_chardev_register(void)
 {
-	int err;
+	int err = misc_register(&hyptrace_device);
 
-	hyptrace_listener_add(&listener);
-	err = misc_register(&hyptrace_device);
 	if (err)
-		goto err_listener;
+		return err;
 	err = hyptrace_previous_register();
 	if (err)
-		goto err_device;
-	return 0;
-
-err_device:
-	misc_deregister(&hyptrace_device);
-err_listener:
-	hyptrace_listener_remove(&listener);
+		misc_deregister(&hyptrace_device);
 	return err;
 }
 
@@ -286,5 +269,4 @@ void hyptrace_chardev_unregister(void)
 {
 	hyptrace_previous_unregister();
 	misc_deregister(&hyptrace_device);
-	hyptrace_listener_remove(&listener);
 }

@@ -20,7 +20,7 @@
  * struct hyptrace_file - an open /dev/hyptrace
  * @attachment:	to a remote. Set with @lock held.
  * @wait:	wait queue of poll(), read(), splice() and GET_READER
- * @nr_wakeups:	counts calls of hyptrace_file_wake(). A blocking call sleeps until it changes.
+ * @nr_wakeups:	counts wakeups. A blocking call sleeps until it changes.
  * @blocked:	number of blocking calls that sleep. They wait for any event, not for @watermark.
  * @watermark:	watermark of poll()
  * @mappings:	mappings of the ring through this descriptor
@@ -97,7 +97,6 @@ int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma);
 /* wait.c */
 void hyptrace_file_wait_init(struct hyptrace_file *file);
 void hyptrace_file_wait_exit(struct hyptrace_file *file);
-void hyptrace_file_wake(struct hyptrace_file *file);
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
 			    const struct hyptrace_watermark *watermark);

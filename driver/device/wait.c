@@ -22,12 +22,11 @@ static bool is_unregistered(const struct hyptrace_remote *remote)
 	return READ_ONCE(remote->state) == HYPTRACE_STATE_UNLOADED;
 }
 
-/**
- * hyptrace_file_wake - wake all waiters, so that they look again
- * @file:	whose waiters
- */
-void hyptrace_file_wake(struct hyptrace_file *file)
+/* Wake all waiters of a descriptor, so that they look again. */
+static void wake_waiters(struct hyptrace_attachment *attachment)
 {
+	struct hyptrace_file *file = container_of(attachment, struct hyptrace_file, attachment);
+
 	atomic_inc(&file->nr_wakeups);
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
@@ -108,7 +107,7 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	if (!has_waiters(file))
 		return HRTIMER_NORESTART;
 	if (!hyptrace_remote_is_tracing(remote) || hyptrace_file_has_data(file, remote, &watermark))
-		hyptrace_file_wake(file);
+		wake_waiters(&file->attachment);
 	else
 		timer_arm(file);
 	return HRTIMER_NORESTART;
@@ -124,6 +123,7 @@ void hyptrace_file_wait_init(struct hyptrace_file *file)
 	spin_lock_init(&file->timer_lock);
 	hrtimer_setup(&file->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	file->latency_us = HYPTRACE_LATENCY_DEFAULT_US;
+	file->attachment.wake = wake_waiters;
 }
 
 /**
@@ -158,7 +158,7 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 	}
 	WRITE_ONCE(file->watermark.percent, wakeup->percent);
 	WRITE_ONCE(file->watermark.bytes, wakeup->bytes);
-	hyptrace_file_wake(file);
+	wake_waiters(&file->attachment);
 	return 0;
 }
 

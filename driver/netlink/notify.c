@@ -202,7 +202,7 @@ static const struct hyptrace_listener listener = {
  */
 void hyptrace_notify_init(void)
 {
-	hyptrace_listener_add(&listener);
+	hyptrace_listener = &listener;
 }
 
 /**
@@ -210,5 +210,5 @@ void hyptrace_notify_init(void)
  */
 void hyptrace_notify_exit(void)
 {
-	hyptrace_listener_remove(&listener);
+	hyptrace_listener = NULL;
 }
