@@ -222,14 +222,13 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 {
 	bool dropped;
 
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	dropped = must_drop(ring);
 	if (dropped)
 		drop_event(ring);
 	else
 		enter_next_subbuf(ring, now);
 	hyptrace_ring_publish(ring);
-	hyptrace_unlock(&ring->lock);
 
 	return !dropped;
 }
@@ -240,11 +239,10 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
  */
 static void reenter_with_gap(struct hyptrace_ring *ring, u64 now)
 {
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	hyptrace_ring_enter(ring, now, ring->pending);
 	ring->pending = 0;
 	hyptrace_ring_publish(ring);
-	hyptrace_unlock(&ring->lock);
 }
 
 /* The sub-buffer is empty: a new time stamp makes a time-extend unnecessary. */
@@ -365,30 +363,24 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
  */
 int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 {
-	int ret = 0;
+	hyptrace_guard(&ring->lock);
+	if (!hyptrace_ring_is_loaded(ring))
+		return -ENODEV;
+	if (!hyptrace_ring_is_local(ring) && ring->state != HYPTRACE_RING_PARKED)
+		return -EBUSY;
 
-	hyptrace_lock(&ring->lock);
-	if (!hyptrace_ring_is_loaded(ring)) {
-		ret = -ENODEV;
-	} else if (hyptrace_ring_is_local(ring)) {
-		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-		/* Timed events need the rate of the clock. */
-		hyptrace_clock_read(&ring->clock);
-		/* What the CPU has begun may be from before a pause. */
-		hyptrace_ring_forget_begun(ring);
-		ring->events = events;
-		hyptrace_select_events(ring, events);
-		hyptrace_ring_publish(ring);
-	} else if (ring->state == HYPTRACE_RING_PARKED) {
-		/* What the CPU has begun is from before it was switched off, or before a pause. */
-		hyptrace_ring_forget_begun(ring);
-		ring->events = events;
-	} else {
-		ret = -EBUSY;
-	}
-	hyptrace_unlock(&ring->lock);
+	/* What the CPU has begun may be from before a pause, or before it was switched off. */
+	hyptrace_ring_forget_begun(ring);
+	ring->events = events;
+	if (!hyptrace_ring_is_local(ring))
+		return 0;
+	hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
+	/* Timed events need the rate of the clock. */
+	hyptrace_clock_read(&ring->clock);
+	hyptrace_select_events(ring, events);
+	hyptrace_ring_publish(ring);
 
-	return ret;
+	return 0;
 }
 
 /**
@@ -399,21 +391,16 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
  */
 int hyptrace_ring_detach(struct hyptrace_ring *ring)
 {
-	int ret = 0;
+	hyptrace_guard(&ring->lock);
+	if (!hyptrace_ring_is_loaded(ring))
+		return -ENODEV;
+	if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
+		return -EBUSY;
+	hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
+	hyptrace_select_events(ring, 0);
+	hyptrace_ring_publish(ring);
 
-	hyptrace_lock(&ring->lock);
-	if (!hyptrace_ring_is_loaded(ring)) {
-		ret = -ENODEV;
-	} else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring)) {
-		ret = -EBUSY;
-	} else {
-		hyptrace_ring_set_state(ring, HYPTRACE_RING_DETACHED);
-		hyptrace_select_events(ring, 0);
-		hyptrace_ring_publish(ring);
-	}
-	hyptrace_unlock(&ring->lock);
-
-	return ret;
+	return 0;
 }
 
 /**
@@ -424,13 +411,12 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
  */
 void hyptrace_ring_park(struct hyptrace_ring *ring)
 {
-	hyptrace_lock(&ring->lock);
-	if (ring->state == HYPTRACE_RING_ATTACHED) {
-		hyptrace_ring_set_state(ring, HYPTRACE_RING_PARKED);
-		hyptrace_select_events(ring, 0);
-		hyptrace_ring_publish(ring);
-	}
-	hyptrace_unlock(&ring->lock);
+	hyptrace_guard(&ring->lock);
+	if (ring->state != HYPTRACE_RING_ATTACHED)
+		return;
+	hyptrace_ring_set_state(ring, HYPTRACE_RING_PARKED);
+	hyptrace_select_events(ring, 0);
+	hyptrace_ring_publish(ring);
 }
 
 /**
@@ -442,18 +428,17 @@ void hyptrace_ring_park(struct hyptrace_ring *ring)
  */
 void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 {
-	hyptrace_lock(&ring->lock);
-	if (ring->state == HYPTRACE_RING_PARKED) {
-		hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-		/*
-		 * A CPU in __hyptrace() or in a guest is not switched off: this silence is left
-		 * from a time when no CPU recorded any event.
-		 */
-		ring->silent = 0;
-		hyptrace_select_events(ring, ring->events);
-		hyptrace_ring_publish(ring);
-	}
-	hyptrace_unlock(&ring->lock);
+	hyptrace_guard(&ring->lock);
+	if (ring->state != HYPTRACE_RING_PARKED)
+		return;
+	hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
+	/*
+	 * A CPU in __hyptrace() or in a guest is not switched off: this silence is left from a time
+	 * when no CPU recorded any event.
+	 */
+	ring->silent = 0;
+	hyptrace_select_events(ring, ring->events);
+	hyptrace_ring_publish(ring);
 }
 
 /*
@@ -499,26 +484,19 @@ static void swap_reader_page(struct hyptrace_ring *ring)
  */
 int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 {
-	int ret;
+	hyptrace_guard(&ring->lock);
+	if (!hyptrace_ring_is_loaded(ring))
+		return -ENODEV;
+	if (ring->moves_pending)
+		return -EBUSY;
+	if (!ring->writer_in_reader_page && consumed < ring->reader_commit)
+		return -ESTALE;
+	if (ring->writer_in_reader_page || (ring->head == ring->tail && !bytes_in_page(ring)))
+		return -EAGAIN;
+	swap_reader_page(ring);
+	hyptrace_ring_publish(ring);
 
-	hyptrace_lock(&ring->lock);
-	if (!hyptrace_ring_is_loaded(ring)) {
-		ret = -ENODEV;
-	} else if (ring->moves_pending) {
-		ret = -EBUSY;
-	} else if (!ring->writer_in_reader_page && consumed < ring->reader_commit) {
-		ret = -ESTALE;
-	} else if (ring->writer_in_reader_page ||
-		   (ring->head == ring->tail && !bytes_in_page(ring))) {
-		ret = -EAGAIN;
-	} else {
-		swap_reader_page(ring);
-		hyptrace_ring_publish(ring);
-		ret = hyptrace_reader_slot(ring)->id;
-	}
-	hyptrace_unlock(&ring->lock);
-
-	return ret;
+	return hyptrace_reader_slot(ring)->id;
 }
 
 /* Wipe time stamps from before the reset: they are later than those that follow it. */
@@ -577,16 +555,11 @@ static int reset_ring(struct hyptrace_ring *ring)
  */
 int hyptrace_ring_reset(struct hyptrace_ring *ring)
 {
-	int ret;
-
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	if (!hyptrace_ring_is_loaded(ring))
-		ret = -ENODEV;
-	else if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
-		ret = -EBUSY;
-	else
-		ret = reset_ring(ring);
-	hyptrace_unlock(&ring->lock);
+		return -ENODEV;
+	if (ring->state == HYPTRACE_RING_ATTACHED && !hyptrace_ring_is_local(ring))
+		return -EBUSY;
 
-	return ret;
+	return reset_ring(ring);
 }

@@ -40,7 +40,7 @@ static void change_users(struct users *users, u64 changed, u64 events)
 {
 	u32 id;
 
-	hyptrace_lock(&users_lock);
+	hyptrace_guard(&users_lock);
 	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
 		if (!(changed & BIT_ULL(id)))
 			continue;
@@ -51,7 +51,6 @@ static void change_users(struct users *users, u64 changed, u64 events)
 			users->used &= ~BIT_ULL(id);
 	}
 	update_events_on();
-	hyptrace_unlock(&users_lock);
 }
 
 /**
@@ -64,10 +63,9 @@ static void change_users(struct users *users, u64 changed, u64 events)
  */
 void hyptrace_allow_events(u64 events)
 {
-	hyptrace_lock(&users_lock);
+	hyptrace_guard(&users_lock);
 	WRITE_ONCE(hyptrace_events_barred, ~events);
 	update_events_on();
-	hyptrace_unlock(&users_lock);
 }
 
 /**

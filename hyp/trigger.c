@@ -42,14 +42,13 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 
 	event = array_index_nospec(event, HYPTRACE_NR_EVENTS);
 	bit = BIT_ULL(event);
-	hyptrace_lock(&trigger_lock);
+	hyptrace_guard(&trigger_lock);
 	starting = what == HYPTRACE_TRIGGER_START ? starting | bit : starting & ~bit;
 	stopping = what == HYPTRACE_TRIGGER_STOP ? stopping | bit : stopping & ~bit;
 	WRITE_ONCE(notifying, what == HYPTRACE_TRIGGER_NOTIFY ? notifying | bit :
 							       notifying & ~bit);
 	stop_after[event] = after;
 	WRITE_ONCE(hyptrace_armed, (hyptrace_armed & ~bit) | (notifying & bit));
-	hyptrace_unlock(&trigger_lock);
 
 	return 0;
 }
@@ -64,10 +63,9 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
  */
 int hyptrace_trigger_pause(void)
 {
-	hyptrace_lock(&trigger_lock);
+	hyptrace_guard(&trigger_lock);
 	paused = true;
 	hyptrace_allow_events(0);
-	hyptrace_unlock(&trigger_lock);
 
 	return 0;
 }
@@ -83,13 +81,12 @@ int hyptrace_trigger_arm(u64 arm)
 	if (!arm)
 		return -EINVAL;
 
-	hyptrace_lock(&trigger_lock);
+	hyptrace_guard(&trigger_lock);
 	last_arm = arm;
 	paused = false;
 	WRITE_ONCE(hyptrace_stop_after, 0);
 	WRITE_ONCE(hyptrace_armed, (starting ?: stopping) | notifying);
 	hyptrace_allow_events(starting ?: ~0ULL);
-	hyptrace_unlock(&trigger_lock);
 
 	return 0;
 }
@@ -176,32 +173,29 @@ void hyptrace_trigger_forget(struct hyptrace_ring *ring)
  */
 void __hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 {
+	struct hyptrace_fired fired;
 	u64 bit = BIT_ULL(event);
 
-	hyptrace_lock(&ring->lock);
+	hyptrace_guard(&ring->lock);
 	/* All CPUs may do this at any rate: they must not wait for each other. */
 	if (READ_ONCE(notifying) & bit) {
 		ring->notified++;
 		publish_notified(ring);
-		hyptrace_unlock(&ring->lock);
 		return;
 	}
-	hyptrace_lock(&trigger_lock);
+	hyptrace_guard(&trigger_lock);
 	/* Another CPU may have been first. */
-	if (hyptrace_armed & bit) {
-		struct hyptrace_fired fired = { .time = time, .event = event, .arm = last_arm };
-
-		if (starting & bit) {
-			start();
-			ring->started = fired;
-		} else {
-			stop(ring, event);
-			ring->stopped = fired;
-		}
-		hyptrace_trigger_publish(ring);
+	if (!(hyptrace_armed & bit))
+		return;
+	fired = (struct hyptrace_fired){ .time = time, .event = event, .arm = last_arm };
+	if (starting & bit) {
+		start();
+		ring->started = fired;
+	} else {
+		stop(ring, event);
+		ring->stopped = fired;
 	}
-	hyptrace_unlock(&trigger_lock);
-	hyptrace_unlock(&ring->lock);
+	hyptrace_trigger_publish(ring);
 }
 
 /**
@@ -214,18 +208,17 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring)
 	u32 most = ring->nr_pages - 2;
 
 	hyptrace_assert_held(&ring->lock);
-	hyptrace_lock(&trigger_lock);
+	hyptrace_guard(&trigger_lock);
 	if (ring->after_arm != last_arm) {
 		ring->after_arm = last_arm;
 		ring->nr_after = 0;
 	}
 	/* It may have been armed again. */
-	if (hyptrace_stop_after) {
-		ring->nr_after++;
-		if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most) {
-			end_recording(ring);
-			WRITE_ONCE(ring->meta->ended, ring->ended);
-		}
+	if (!hyptrace_stop_after)
+		return;
+	ring->nr_after++;
+	if (ring->nr_after >= hyptrace_stop_after || ring->nr_after >= most) {
+		end_recording(ring);
+		WRITE_ONCE(ring->meta->ended, ring->ended);
 	}
-	hyptrace_unlock(&trigger_lock);
 }

@@ -24,21 +24,21 @@
  * models: hyp/ring.c:enter_next_subbuf 4601f6c9d18868be8c1f3274474800d6c4180cb1b73718ba10b1d772dccc20c9
  * models: hyp/ring.c:must_drop 1e5156616edce82224bb561bb47f10467733f66d94bacaffe7652f5b49a2584c
  * models: hyp/ring.c:drop_event 1c58f00ca546523e1adf8299e5cab32bcf65abc05f9534008bff7df98ccb31ec
- * models: hyp/ring.c:advance c04bc08abbb5691bcb2672a7ffeec85483e1cfbc7ed4a62db47cb2acffe1e87a
+ * models: hyp/ring.c:advance 01226d7a158f94bc156ea0fb254f366e2b9674df2f1528b94380baf58fcb1a63
  * models: hyp/ring.c:hyptrace_ring_make_room 3403182580b37f00239d6f2a330fc4d157dcce958acb2297a58dd1b5d8493f9b
  * models: hyp/ring.c:update_time_stamp 22d57d33349c25d5449a581535ff0a04c33d97acb589a464816a65e08c2f7af1
  * models: hyp/ring.c:put_time_extend bf04d1cf746ca3b888339aae2337968b0eae06c9bf5d64cab4de24edbdeb8915
- * models: hyp/ring.c:reenter_with_gap 7e056893a9ca60e5a319ec76261699acbf95e7db7fbd6de0fd4a8da68f90e45f
+ * models: hyp/ring.c:reenter_with_gap 055f9435c26b43e6290c573844fa013c510c86e7cbe3827b034f003cc313641d
  * models: hyp/ring.c:clear_ring 02a0443d8653da95b545c3262b572b8f704bb07171fb61efdc6bb3ec270d0754
- * models: hyp/ring.c:hyptrace_ring_attach 291f8f17c906e6a9d72a7d82ce5a71a8593c03f2b54ad7de73cb1191dde5dcd3
- * models: hyp/ring.c:hyptrace_ring_detach 60ef78b74211e21ac6e070f17d6bfb32204bbceda108730cdaaa817a3cbcedbf
- * models: hyp/ring.c:hyptrace_ring_park 0eeb67f0d35d28125d114f140cd699bafe581bb4013f3d2a8122358874d32463
- * models: hyp/ring.c:hyptrace_ring_unpark 2eaebb6678f011bb7afc55c798535825f45a7662fa65c42c1a3807c4b6f7c6a0
+ * models: hyp/ring.c:hyptrace_ring_attach 982c8296909dfe9e8e69b528adf91ba96a37a84d3668d20453f0c3cb5eae7a44
+ * models: hyp/ring.c:hyptrace_ring_detach fe8910b76d5d06f54679e7e6ffc9544b4ad5d400091f0a81767126060636a41f
+ * models: hyp/ring.c:hyptrace_ring_park 9fb4aaf4abca0fab0c959573d4b9d6637b4adbf0983496e404932dab0e6f32ad
+ * models: hyp/ring.c:hyptrace_ring_unpark 196e137cb7080bbc502765a2b964094f4eacfac9c2be58df86eea90bf138464d
  * models: hyp/ring.c:swap_reader_page 90e7859bfee35d808d8e89801733f9634db689a76d08fa741d5f295110fe8890
- * models: hyp/ring.c:hyptrace_ring_swap a2ce6fce1f90eca753508ac44376eb098f19ad1b530c5703732d13fe96899835
+ * models: hyp/ring.c:hyptrace_ring_swap 30fab651c7fa8bd8ef9d07d9490244342b50f6f9c11004cf3df8e8e655264c02
  * models: hyp/ring.c:wipe_old_times 69da6a47e14e9f288b5afa996be511d170a43725df764eb3a802c2f961b93808
  * models: hyp/ring.c:reset_ring 40a7d23f113297d4cf7b24bf4ec20ebf0349285c4fe70f0f75b75ea7457a8491
- * models: hyp/ring.c:hyptrace_ring_reset 586aff4df80d1baedffa55aff20bb743345f67f4e07f74cfaf1e745a35f71a35
+ * models: hyp/ring.c:hyptrace_ring_reset 0b51a12d185d329eb9b91f5d0fe01e4f9302059fb5d6a3e45a66f1a19b2f12dc
  * models: hyp/ring.h:hyptrace_ring_sync a604212bc35d54055f6d7d15cfe22f44666bcb547898d552d776b63c6ecbc91d
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760
  */
