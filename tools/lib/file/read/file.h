@@ -213,9 +213,6 @@ struct file_cursor {
 	struct hyptrace_error	*err;	/* the first error */
 	/* 0, or a negative errno: all that is read after an error is 0 */
 	int			ret;
-	uint64_t		buf_pos;	/* offset of buf in the file */
-	size_t			buf_len;
-	char			buf[4096];	/* what was read */
 };
 
 /* file_read.c: formats of the events */

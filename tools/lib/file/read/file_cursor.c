@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +41,9 @@ int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 void hyptrace_cursor_init(struct file_cursor *c, struct hyptrace_file *f, uint64_t pos,
 			  const char *what, struct hyptrace_error *err)
 {
-	memset(c, 0, offsetof(struct file_cursor, buf));
-	c->f = f;
-	c->pos = pos;
-	c->end = f->size;
-	c->what = what;
-	c->err = err;
+	*c = (struct file_cursor) {
+		.f = f, .pos = pos, .end = f->size, .what = what, .err = err,
+	};
 }
 
 int hyptrace_cursor_fail(struct file_cursor *c, const char *why)
@@ -58,57 +54,25 @@ int hyptrace_cursor_fail(struct file_cursor *c, const char *why)
 	return c->ret;
 }
 
-static int fill(struct file_cursor *c)
-{
-	int64_t n = hyptrace_file_pread(c->f->fd, c->buf, sizeof(c->buf), c->pos);
-
-	if (n < 0) {
-		c->ret = hyptrace_error_set(c->err, -n, "offset %" PRIu64 ": %m", c->pos);
-		return c->ret;
-	}
-	c->buf_pos = c->pos;
-	c->buf_len = n;
-	return n ? 0 : hyptrace_cursor_fail(c, "the file ends here");
-}
-
-/* Take the next bytes that are in memory. Return their number, 0 after an error. */
-static size_t take(struct file_cursor *c, const char **from, uint64_t size)
-{
-	size_t part;
-
-	if (c->ret)
-		return 0;
-	if (c->pos >= c->end) {
-		hyptrace_cursor_fail(c, "it ends here");
-		return 0;
-	}
-	if (c->mem) {
-		*from = c->mem + c->pos;
-		part = c->end - c->pos;
-	} else {
-		if ((c->pos < c->buf_pos || c->pos - c->buf_pos >= c->buf_len) && fill(c))
-			return 0;
-		*from = c->buf + (c->pos - c->buf_pos);
-		part = c->buf_len - (c->pos - c->buf_pos);
-		part = MIN(part, c->end - c->pos);
-	}
-	return part < size ? part : size;
-}
-
 void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
 {
-	const char *from;
-	size_t done, part;
+	size_t part = c->pos < c->end ? MIN(size, c->end - c->pos) : 0;
+	int64_t n = part;
 
-	for (done = 0; done < size; done += part) {
-		part = take(c, &from, size - done);
-		if (!part) {
-			memset(to, 0, size);
-			return;
-		}
-		memcpy((char *)to + done, from, part);
-		c->pos += part;
+	if (!c->ret && c->mem)
+		memcpy(to, c->mem + c->pos, part);
+	else if (!c->ret)
+		n = hyptrace_file_pread(c->f->fd, to, part, c->pos);
+	if (!c->ret && n < 0)
+		c->ret = hyptrace_error_set(c->err, -n, "offset %" PRIu64 ": %m", c->pos);
+	if (!c->ret) {
+		c->pos += n;
+		if ((size_t)n < size)
+			hyptrace_cursor_fail(c, (size_t)n < part ? "the file ends here" :
+								   "it ends here");
 	}
+	if (c->ret)
+		memset(to, 0, size);
 }
 
 void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
