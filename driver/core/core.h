@@ -570,12 +570,6 @@ int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote);
 void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int number,
 			 struct hyptrace_counter_name *name);
-int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
-			unsigned int number, struct hyptrace_event_counter *counter);
-
-/* page.c: the control mutex held */
-int hyptrace_page_get_owner(const struct hyptrace_remote *remote, u64 pfn,
-			    struct netlink_ext_ack *extack);
 
 /* reader.c */
 struct hyptrace_subbuf;

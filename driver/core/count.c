@@ -318,18 +318,3 @@ void hyptrace_count_name(const struct hyptrace_remote *remote, unsigned int numb
 		.is_others	= keys->has_others && number == keys->nr - 1,
 	};
 }
-
-/**
- * hyptrace_count_read - read a counter
- * @remote:	control mutex held, and not unregistered
- * @cpu:	a possible CPU
- * @number:	below hyptrace_count_nr()
- * @counter:	out: its values
- *
- * Return: 0, or the error of the remote's callback.
- */
-int hyptrace_count_read(const struct hyptrace_remote *remote, unsigned int cpu,
-			unsigned int number, struct hyptrace_event_counter *counter)
-{
-	return remote->desc->counting->read(cpu, number, counter, remote->desc->priv);
-}

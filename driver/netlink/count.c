@@ -122,7 +122,7 @@ static int dump_counter(struct sk_buff *skb, struct netlink_callback *cb,
 	void *header;
 	int err;
 
-	err = hyptrace_count_read(remote, at->cpu, at->number, &counter);
+	err = remote->desc->counting->read(at->cpu, at->number, &counter, remote->desc->priv);
 	if (err)
 		NL_SET_ERR_MSG_FMT(cb->extack, "the remote does not finish a change on CPU %u",
 				   at->cpu);

@@ -107,6 +107,28 @@ static int fill_owners(struct sk_buff *skb, const struct hyptrace_remote *remote
 	       nla_put(skb, HYPTRACE_A_PAGE_OWNERS, pages->nr, pages->owners) ? -EMSGSIZE : 0;
 }
 
+/* Return enum hyptrace_page_owner or a negative errno. */
+static int get_owner(struct genl_info *info, u64 pfn)
+{
+	const struct hyptrace_remote *remote = info->user_ptr[0];
+	const struct hyptrace_remote_desc *desc = remote->desc;
+	int ret = -EOPNOTSUPP;
+
+	if (desc->ops->get_page_owner)
+		ret = desc->ops->get_page_owner(pfn, desc->priv);
+	if (ret >= 0)
+		return ret;
+	if (ret == -EOPNOTSUPP) {
+		NL_SET_ERR_MSG_FMT(info->extack,
+				   "\"%s\" protects no memory: the host owns all pages",
+				   remote->name);
+		return hyptrace_nl_set_bad_attr(info, ret, A_REMOTE);
+	}
+	NL_SET_ERR_MSG_FMT(info->extack, "the remote does not say who owns page 0x%llx: %d", pfn,
+			   ret);
+	return hyptrace_nl_set_bad_attr(info, ret, HYPTRACE_A_PAGE_PFN);
+}
+
 int hyptrace_nl_page_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *count = info->attrs[HYPTRACE_A_PAGE_COUNT];
@@ -123,10 +145,9 @@ int hyptrace_nl_page_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ERANGE;
 	}
 	for (i = 0; i < pages.nr; i++) {
-		ret = hyptrace_page_get_owner(info->user_ptr[0], pages.pfn + i, info->extack);
+		ret = get_owner(info, pages.pfn + i);
 		if (ret < 0)
-			return hyptrace_nl_set_bad_attr(info, ret, ret == -EOPNOTSUPP ?
-							A_REMOTE : HYPTRACE_A_PAGE_PFN);
+			return ret;
 		pages.owners[i] = ret;
 	}
 	return reply(info, fill_owners, &pages);
