@@ -463,7 +463,7 @@ struct hyptrace_listener {
 		     u64 count, u64 total);
 };
 
-/* announce.c: netlink/notify.c sets it, while no remote is registered */
+/* announce.c: netlink/ sets it, while no remote is registered */
 extern const struct hyptrace_listener *hyptrace_listener;
 
 /* register.c */

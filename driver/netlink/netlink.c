@@ -255,7 +255,7 @@ int __init hyptrace_netlink_register(void)
 	if (err)
 		netlink_unregister_notifier(&close_notifier);
 	else
-		hyptrace_notify_init();
+		hyptrace_listener = &hyptrace_nl_listener;
 	return err;
 }
 
@@ -264,7 +264,7 @@ int __init hyptrace_netlink_register(void)
  */
 void hyptrace_netlink_unregister(void)
 {
-	hyptrace_notify_exit();
+	hyptrace_listener = NULL;
 	hyptrace_describe_exit();
 	genl_unregister_family(&hyptrace_nl_family);
 	netlink_unregister_notifier(&close_notifier);

@@ -67,8 +67,7 @@ void hyptrace_describe(void);
 void hyptrace_describe_exit(void);
 
 /* notify.c */
-void hyptrace_notify_init(void);
-void hyptrace_notify_exit(void);
+extern const struct hyptrace_listener hyptrace_nl_listener;
 unsigned int hyptrace_notify_changes(void);
 
 #endif /* __HYPTRACE_NETLINK_H */

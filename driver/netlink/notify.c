@@ -187,7 +187,8 @@ static void notify_loss(const struct hyptrace_remote *remote, unsigned int cpu,
 					       HYPTRACE_A_LOSS_PAD));
 }
 
-static const struct hyptrace_listener listener = {
+/* netlink.c makes it the listener of core while the family is registered. */
+const struct hyptrace_listener hyptrace_nl_listener = {
 	.remote_changed		= notify_remote,
 	.remote_removed		= notify_remote_removed,
 	.event_changed		= notify_event,
@@ -196,19 +197,3 @@ static const struct hyptrace_listener listener = {
 	.wants_losses		= has_listeners,
 	.lost			= notify_loss,
 };
-
-/**
- * hyptrace_notify_init - begin to send notifications
- */
-void hyptrace_notify_init(void)
-{
-	hyptrace_listener = &listener;
-}
-
-/**
- * hyptrace_notify_exit - undo hyptrace_notify_init()
- */
-void hyptrace_notify_exit(void)
-{
-	hyptrace_listener = NULL;
-}
