@@ -13,7 +13,8 @@
 #include "internal.h"
 #include "../../hyp/abi.h"
 
-static struct dentry *root;
+/* The folder hyptrace, which register.c makes */
+struct dentry *hyptrace_debugfs;
 
 static const char * const state_names[] = {
 	[HYPTRACE_RING_EMPTY]		= "empty",
@@ -96,7 +97,7 @@ void hyptrace_debugfs_add(struct hyptrace_remote *remote)
 	char name[16];
 	unsigned int cpu;
 
-	remote->debugfs = debugfs_create_dir(remote->name, root);
+	remote->debugfs = debugfs_create_dir(remote->name, hyptrace_debugfs);
 	if (remote->desc->ops->calls)
 		debugfs_create_file("calls", 0400, remote->debugfs, (void *)remote->desc,
 				    &calls_fops);
@@ -105,31 +106,4 @@ void hyptrace_debugfs_add(struct hyptrace_remote *remote)
 		debugfs_create_file(name, 0400, remote->debugfs, remote->readers[cpu],
 				    &ring_fops);
 	}
-}
-
-/**
- * hyptrace_debugfs_remove - undo hyptrace_debugfs_add()
- * @remote:	its control mutex and the locks of its readers are not held
- *
- * Context: waits until nobody reads a file of the directory.
- */
-void hyptrace_debugfs_remove(struct hyptrace_remote *remote)
-{
-	debugfs_remove(remote->debugfs);
-}
-
-/**
- * hyptrace_debugfs_init - create the directory that holds those of the remotes
- */
-void hyptrace_debugfs_init(void)
-{
-	root = debugfs_create_dir("hyptrace", NULL);
-}
-
-/**
- * hyptrace_debugfs_exit - undo hyptrace_debugfs_init()
- */
-void hyptrace_debugfs_exit(void)
-{
-	debugfs_remove(root);
 }

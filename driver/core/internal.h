@@ -248,9 +248,7 @@ int hyptrace_panic_init(void);
 void hyptrace_panic_exit(void);
 
 /* debugfs.c */
-void hyptrace_debugfs_init(void);
-void hyptrace_debugfs_exit(void);
+extern struct dentry *hyptrace_debugfs;
 void hyptrace_debugfs_add(struct hyptrace_remote *remote);
-void hyptrace_debugfs_remove(struct hyptrace_remote *remote);
 
 #endif /* __HYPTRACE_INTERNAL_H */

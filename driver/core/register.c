@@ -4,6 +4,7 @@
  * a remote, and by main.c.
  */
 #include <linux/cleanup.h>
+#include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/init.h>
@@ -205,7 +206,7 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 		retire(remote);
 	mutex_unlock(&remote->change);
 	/* This waits for readers of the files: hold no lock here. */
-	hyptrace_debugfs_remove(remote);
+	debugfs_remove(remote->debugfs);
 	hyptrace_dump_remove(remote);
 	cancel_delayed_work_sync(&remote->loss_work);
 	cancel_delayed_work_sync(&remote->trigger_work);
@@ -233,7 +234,7 @@ int __init hyptrace_core_init(void)
 		err = -ENOMEM;
 		goto err_dump;
 	}
-	hyptrace_debugfs_init();
+	hyptrace_debugfs = debugfs_create_dir("hyptrace", NULL);
 	return 0;
 
 err_dump:
@@ -248,7 +249,7 @@ err_panic:
  */
 void hyptrace_core_exit(void)
 {
-	hyptrace_debugfs_exit();
+	debugfs_remove(hyptrace_debugfs);
 	destroy_workqueue(hyptrace_wq);
 	hyptrace_dump_exit();
 	hyptrace_panic_exit();
