@@ -94,7 +94,8 @@ static void end_closed(struct hyptrace_remote *remote)
 	hyptrace_count_free_unused(remote);
 }
 
-static void holds_work(struct work_struct *work)
+/* Work of a remote */
+void hyptrace_holds_work(struct work_struct *work)
 {
 	struct hyptrace_remote *remote = container_of(work, struct hyptrace_remote, holds_work);
 
@@ -102,16 +103,6 @@ static void holds_work(struct work_struct *work)
 	guard(mutex)(&remote->control);
 	if (remote->desc)
 		end_closed(remote);
-}
-
-/**
- * hyptrace_holds_init - prepare a new remote for holds
- * @remote:	not registered yet
- */
-void hyptrace_holds_init(struct hyptrace_remote *remote)
-{
-	INIT_LIST_HEAD(&remote->holds);
-	INIT_WORK(&remote->holds_work, holds_work);
 }
 
 /**

@@ -62,7 +62,7 @@ extern struct list_head hyptrace_remotes;
 struct hyptrace_remote *hyptrace_remote_find(const char *name);
 
 /* losses.c */
-void hyptrace_losses_init(struct hyptrace_remote *remote);
+void hyptrace_loss_work(struct work_struct *work);
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote);
 
 /* state.c: both mutexes held */
@@ -137,7 +137,7 @@ int hyptrace_filter_parse(const char *text, const struct hyptrace_event *event,
 void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words);
 
 /* trigger.c: the control mutex held, except for the first one */
-void hyptrace_triggers_init(struct hyptrace_remote *remote);
+void hyptrace_trigger_work(struct work_struct *work);
 void hyptrace_triggers_begin(struct hyptrace_remote *remote);
 void hyptrace_triggers_end(struct hyptrace_remote *remote);
 void hyptrace_triggers_forget(struct hyptrace_remote *remote);
@@ -198,7 +198,7 @@ void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold);
 void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote);
 
 /* event_hold.c */
-void hyptrace_holds_init(struct hyptrace_remote *remote);
+void hyptrace_holds_work(struct work_struct *work);
 
 /* reader.c */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu);

@@ -60,8 +60,8 @@ void hyptrace_remotes_forget_losses(void)
 	}
 }
 
-/* Runs at most once per period, which limits the rate of the announcements. */
-static void loss_work(struct work_struct *work)
+/* Work of a remote. It runs at most once per period, which limits the rate of the announcements. */
+void hyptrace_loss_work(struct work_struct *work)
 {
 	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
 						      struct hyptrace_remote, loss_work);
@@ -76,13 +76,4 @@ static void loss_work(struct work_struct *work)
 	}
 	if (hyptrace_remote_is_tracing(remote))
 		hyptrace_remote_watch_losses(remote);
-}
-
-/**
- * hyptrace_losses_init - prepare the work of a new remote
- * @remote:	not registered yet; unregistering it cancels the work
- */
-void hyptrace_losses_init(struct hyptrace_remote *remote)
-{
-	INIT_DELAYED_WORK(&remote->loss_work, loss_work);
 }

@@ -74,10 +74,11 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	init_rwsem(&remote->marking);
 	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->attached);
-	hyptrace_losses_init(remote);
-	hyptrace_triggers_init(remote);
+	INIT_LIST_HEAD(&remote->holds);
+	INIT_DELAYED_WORK(&remote->loss_work, hyptrace_loss_work);
+	INIT_DELAYED_WORK(&remote->trigger_work, hyptrace_trigger_work);
+	INIT_WORK(&remote->holds_work, hyptrace_holds_work);
 	hyptrace_release_init(remote);
-	hyptrace_holds_init(remote);
 	strscpy(remote->name, desc->name, sizeof(remote->name));
 	remote->desc = desc;
 	remote->owner = INVALID_UID;

@@ -136,7 +136,8 @@ void hyptrace_triggers_look(struct hyptrace_remote *remote)
 		look(remote);
 }
 
-static void trigger_work(struct work_struct *work)
+/* Work of a remote */
+void hyptrace_trigger_work(struct work_struct *work)
 {
 	struct hyptrace_remote *remote = container_of(to_delayed_work(work),
 						      struct hyptrace_remote, trigger_work);
@@ -147,15 +148,6 @@ static void trigger_work(struct work_struct *work)
 	look(remote);
 	look_at_notified(remote);
 	watch(remote);
-}
-
-/**
- * hyptrace_triggers_init - prepare the work of a new remote
- * @remote:	the remote
- */
-void hyptrace_triggers_init(struct hyptrace_remote *remote)
-{
-	INIT_DELAYED_WORK(&remote->trigger_work, trigger_work);
 }
 
 /**
