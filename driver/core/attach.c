@@ -9,19 +9,6 @@
 
 #include "internal.h"
 
-/**
- * hyptrace_attachment_remote - get the remote of an attachment
- * @attachment:	no lock needed
- *
- * Return: the remote, which exists as long as @attachment, or NULL before the attach.
- */
-struct hyptrace_remote *
-hyptrace_attachment_remote(const struct hyptrace_attachment *attachment)
-{
-	/* (G) Order remote before cpu. Pairs with (G) in attach.c:attach(). */
-	return smp_load_acquire(&attachment->remote);
-}
-
 static bool includes_cpu(int attached_cpu, unsigned int cpu)
 {
 	return attached_cpu == HYPTRACE_CPU_ALL || attached_cpu == cpu;
@@ -84,7 +71,10 @@ static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *at
 	attachment->cpu = cpu;
 	attachment->pid = task_tgid_nr(current);
 	get_task_comm(attachment->comm, current->group_leader);
-	/* (G) Order cpu before remote. Pairs with (G) in attach.c:hyptrace_attachment_remote(). */
+	/*
+	 * (G) Order cpu before remote. Pairs with (G) in
+	 * driver/device/device.h:hyptrace_file_remote().
+	 */
 	smp_store_release(&attachment->remote, remote);
 	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_ATTACHED);
 	return 0;
@@ -144,29 +134,6 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 	}
 	mutex_unlock(&remote->change);
 	hyptrace_remote_put(remote);
-}
-
-/**
- * hyptrace_remote_hold - replace the hold of an attachment
- * @attachment:	of a consumer; the control mutex of its remote is not held
- * @held:	what it holds from now on
- *
- * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
- * -ENOENT if it lacks one of the events, -EOPNOTSUPP if its writer cannot record one of them,
- * or the error of a callback. After an error, nothing has changed.
- */
-int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
-			 const struct hyptrace_wants *held)
-{
-	struct hyptrace_remote *remote = hyptrace_attachment_remote(attachment);
-	int err;
-
-	err = hyptrace_remote_begin_change(remote);
-	if (err)
-		return err;
-	err = hyptrace_hold_replace(remote, attachment, held);
-	hyptrace_remote_end_change(remote);
-	return err;
 }
 
 /**

@@ -408,8 +408,8 @@ struct hyptrace_remote {
 
 /**
  * struct hyptrace_attachment - a consumer of rings, or an observer, which consumes nothing
- * @remote:	the remote; set once. Without the lock of its owner, read it by
- *		hyptrace_attachment_remote().
+ * @remote:	the remote, which exists as long as this; set once, NULL before the attach. Without
+ *		the lock of its owner, read it by hyptrace_file_remote().
  * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. It, @snapshot, @pid and @comm are set
  *		before @remote, and never change after it.
  * @snapshot:	true for an observer
@@ -513,10 +513,10 @@ int hyptrace_remote_resize(struct hyptrace_remote *remote, u64 size,
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_attachment *attachment, int cpu);
 void hyptrace_remote_detach(struct hyptrace_attachment *attachment);
-int hyptrace_remote_hold(struct hyptrace_attachment *attachment,
+
+/* hold.c: the control mutex not held */
+int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held);
-struct hyptrace_remote *
-hyptrace_attachment_remote(const struct hyptrace_attachment *attachment);
 
 /* event.c */
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Holds: a consumer keeps events enabled and tracing on while it is attached. Called by
- * attach.c. wants.c has what is wanted of the remote.
+ * attach.c and device/. wants.c has what is wanted of the remote.
  */
 #include <linux/bits.h>
 #include <linux/printk.h>
@@ -38,16 +38,8 @@ static int update(struct hyptrace_remote *remote)
 	return err ?: hyptrace_tracing_start(remote, NULL);
 }
 
-/**
- * hyptrace_hold_replace - replace the hold of an attachment
- * @remote:	both mutexes held
- * @attachment:	a consumer of it
- * @held:	what it holds from now on
- *
- * Return: as hyptrace_remote_hold().
- */
-int hyptrace_hold_replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
-			  const struct hyptrace_wants *held)
+static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
+		   const struct hyptrace_wants *held)
 {
 	const struct hyptrace_wants held_before = attachment->held;
 	int err;
@@ -63,6 +55,28 @@ int hyptrace_hold_replace(struct hyptrace_remote *remote, struct hyptrace_attach
 	attachment->held = held_before;
 	if (update(remote))
 		pr_err("hyptrace: remote \"%s\" failed to undo a hold\n", remote->name);
+	return err;
+}
+
+/**
+ * hyptrace_remote_hold - replace the hold of an attachment
+ * @remote:	control mutex not held
+ * @attachment:	of a consumer of it
+ * @held:	what it holds from now on
+ *
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
+ * -ENOENT if it lacks one of the events, -EOPNOTSUPP if its writer cannot record one of them,
+ * or the error of a callback. After an error, nothing has changed.
+ */
+int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
+			 const struct hyptrace_wants *held)
+{
+	int err = hyptrace_remote_begin_change(remote);
+
+	if (err)
+		return err;
+	err = replace(remote, attachment, held);
+	hyptrace_remote_end_change(remote);
 	return err;
 }
 

@@ -75,8 +75,6 @@ void hyptrace_remote_shut_down(struct hyptrace_remote *remote);
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote);
 
 /* hold.c: both mutexes held */
-int hyptrace_hold_replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
-			  const struct hyptrace_wants *held);
 void hyptrace_hold_release(struct hyptrace_remote *remote);
 
 /* wants.c: the control mutex held */

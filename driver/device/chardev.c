@@ -123,7 +123,7 @@ static long ioctl_hold(struct hyptrace_file *file, void *arg)
 	if (hold->nr_events > HYPTRACE_HOLD_EVENTS_MAX)
 		return -E2BIG;
 	err = get_events(&held.events, u64_to_user_ptr(hold->events), hold->nr_events);
-	return err ?: hyptrace_remote_hold(&file->attachment, &held);
+	return err ?: hyptrace_remote_hold(hyptrace_file_remote(file), &file->attachment, &held);
 }
 
 /* An ioctl of hyptrace. Its argument is a struct that begins with its own size. */

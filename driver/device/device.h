@@ -61,7 +61,8 @@ struct hyptrace_file {
 
 static inline struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file)
 {
-	return hyptrace_attachment_remote(&file->attachment);
+	/* (G) Order remote before cpu. Pairs with (G) in driver/core/attach.c:attach(). */
+	return smp_load_acquire(&file->attachment.remote);
 }
 
 static inline bool hyptrace_file_is_for_all(const struct hyptrace_file *file)
