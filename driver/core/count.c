@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counting events: a remote counts them by the values of a field, without rings. It also counts
- * those that a socket holds, while that is open. Called by netlink/, by event_hold.c, by state.c at
+ * Counting events: a remote counts them by the values of a field, without rings. An event is
+ * counted if count-set has switched it on, or while a socket that is open holds it. If count-set
+ * switches it off, no socket holds it any more. Called by netlink/, by event_hold.c, by state.c at
  * a reset, and by register.c.
  *
  *	           count-set                  count-set, of the last event
@@ -108,6 +109,41 @@ static void add_break(struct hyptrace_remote *remote, u64 events)
 		remote->count_breaks[id] += !!(events & BIT_ULL(id));
 }
 
+/* The events that any socket holds */
+static u64 held_events(const struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold;
+	u64 events = 0;
+
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		events |= hold->counted;
+	return events;
+}
+
+/*
+ * Has a socket held events, and neither released them nor was closed? Then it may still need the
+ * counters, even if a request has switched the events off.
+ */
+static bool has_holds(const struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote) {
+		if (hold->counts)
+			return true;
+	}
+	return false;
+}
+
+/* A request has switched off events: let no socket hold them any more. */
+static void override_holds(const struct hyptrace_remote *remote, u64 off)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		hold->counted &= ~off;
+}
+
 /**
  * hyptrace_counters_set - count events, or cease to
  * @remote:	control mutex held
@@ -136,7 +172,7 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 		remote->keeps_counters = true;
 	} else {
 		remote->count_requested &= ~mask;
-		hyptrace_count_override_holds(remote, mask);
+		override_holds(remote, mask);
 		add_break(remote, mask & was_counted);
 		hyptrace_count_free_unused(remote);
 	}
@@ -152,7 +188,7 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
  */
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
-	u64 events = remote->count_requested | hyptrace_count_held(remote);
+	u64 events = remote->count_requested | held_events(remote);
 
 	return set_events(remote, events, extack);
 }
@@ -164,7 +200,7 @@ int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack
 void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 {
 	if (!remote->has_counters || remote->counted || remote->keeps_counters ||
-	    hyptrace_count_has_holds(remote))
+	    has_holds(remote))
 		return;
 	free_counters(remote);
 	hyptrace_announce_remote(remote);
@@ -276,7 +312,7 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 	if (err)
 		return err;
 	remote->count_requested = 0;
-	hyptrace_count_override_holds(remote, ~0ULL);
+	override_holds(remote, ~0ULL);
 	add_break(remote, ~0ULL);
 	free_counters(remote);
 	return 0;

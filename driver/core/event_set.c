@@ -254,6 +254,15 @@ int hyptrace_events_change(struct hyptrace_remote *remote,
 					remote->enabled & ~mask, options, false, extack);
 }
 
+/* Let no socket hold these events any more. */
+static void override_holds(struct hyptrace_remote *remote, u64 events)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		hyptrace_event_hold_forget(hold, events);
+}
+
 /**
  * hyptrace_events_set - enable or disable events by request
  * @remote:	control mutex held
@@ -282,7 +291,7 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 	if (err)
 		return err;
 
-	hyptrace_event_holds_override(remote, request->events);
+	override_holds(remote, request->events);
 	if (request->enable) {
 		remote->requested.events |= request->events;
 	} else {

@@ -17,6 +17,17 @@ static bool has_events(const struct hyptrace_remote *remote, u64 events)
 	return !events;
 }
 
+/* Does somebody want tracing on, by a request or an attachment? */
+static bool wants_tracing(const struct hyptrace_remote *remote)
+{
+	const struct hyptrace_attachment *attachment;
+	bool tracing = remote->requested.tracing;
+
+	list_for_each_entry(attachment, &remote->attached, node)
+		tracing |= attachment->held.tracing;
+	return tracing;
+}
+
 static int update_events(struct hyptrace_remote *remote)
 {
 	return hyptrace_events_replace(remote, hyptrace_wanted_events(remote), NULL);
@@ -30,7 +41,7 @@ static int update(struct hyptrace_remote *remote)
 {
 	int err;
 
-	if (!hyptrace_wants_tracing(remote)) {
+	if (!wants_tracing(remote)) {
 		err = hyptrace_tracing_stop(remote, NULL);
 		return update_events(remote) ?: err;
 	}

@@ -81,15 +81,10 @@ void hyptrace_hold_release(struct hyptrace_remote *remote);
 struct hyptrace_socket_hold;
 
 u64 hyptrace_wanted_events(const struct hyptrace_remote *remote);
-bool hyptrace_wants_tracing(const struct hyptrace_remote *remote);
 void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off);
 const struct hyptrace_socket_hold *
 hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events);
-void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events);
 void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events);
-u64 hyptrace_count_held(const struct hyptrace_remote *remote);
-bool hyptrace_count_has_holds(const struct hyptrace_remote *remote);
-void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off);
 
 /* buffer.c */
 unsigned long hyptrace_buffer_nr_pages(u64 size);

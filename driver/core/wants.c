@@ -2,13 +2,12 @@
 /*
  * What is wanted on: by requests, by consumers and by sockets that hold something. These functions
  * only read and change the wishes. Those that call them, in hold.c, event_set.c, event_hold.c,
- * socket.c, state.c and count.c, make the remote do what is wanted.
+ * socket.c and state.c, make the remote do what is wanted.
  *
  * An event is enabled if event-set of the netlink family has enabled it, or if an attachment
  * holds it, unless a socket holds another state of it. Tracing is on if start was sent, or if an
  * attachment holds it. event-set and stop override holds: nobody holds any more what they have
- * set or switched off. An event is counted if count-set has switched it on, or if a socket holds
- * it. If count-set switches it off, no socket holds it any more.
+ * set or switched off.
  */
 #include <linux/bits.h>
 #include <linux/slab.h>
@@ -39,22 +38,6 @@ u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 	list_for_each_entry(attachment, &remote->attached, node)
 		events |= attachment->held.events;
 	return apply_holds(remote, events);
-}
-
-/**
- * hyptrace_wants_tracing - whether somebody wants tracing on
- * @remote:	control mutex held
- *
- * Return: true if a request or an attachment does.
- */
-bool hyptrace_wants_tracing(const struct hyptrace_remote *remote)
-{
-	const struct hyptrace_attachment *attachment;
-	bool tracing = remote->requested.tracing;
-
-	list_for_each_entry(attachment, &remote->attached, node)
-		tracing |= attachment->held.tracing;
-	return tracing;
 }
 
 /**
@@ -125,64 +108,4 @@ void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events)
 		kfree(hold->before[id].filter);
 		hold->before[id] = (struct hyptrace_event_options){};
 	}
-}
-
-/**
- * hyptrace_event_holds_override - let no socket hold these events any more
- * @remote:	control mutex held
- * @events:	bit per id of an event whose state a request has set
- */
-void hyptrace_event_holds_override(struct hyptrace_remote *remote, u64 events)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		hyptrace_event_hold_forget(hold, events);
-}
-
-/**
- * hyptrace_count_held - get the events that any socket holds
- * @remote:	control mutex held
- *
- * Return: a bit per event id.
- */
-u64 hyptrace_count_held(const struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold;
-	u64 events = 0;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		events |= hold->counted;
-	return events;
-}
-
-/**
- * hyptrace_count_has_holds - whether a socket may still need the counters
- * @remote:	control mutex held
- *
- * Return: true if a socket has held events, and neither released them nor was closed. A request
- * may have switched them off.
- */
-bool hyptrace_count_has_holds(const struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote) {
-		if (hold->counts)
-			return true;
-	}
-	return false;
-}
-
-/**
- * hyptrace_count_override_holds - let no socket hold these events any more
- * @remote:	control mutex held
- * @off:	bit per id of an event that a request has switched off
- */
-void hyptrace_count_override_holds(const struct hyptrace_remote *remote, u64 off)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		hold->counted &= ~off;
 }
