@@ -228,19 +228,12 @@ static int choose(struct dump *d, const char *name, struct hyptrace_error *err)
 	return 0;
 }
 
-static const struct nlattr *find(struct nlmsghdr *msg, int attr)
-{
-	const struct genlmsghdr *hdr = nlmsg_data(msg);
-
-	return nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), attr);
-}
-
 /* Answer by all messages of the description with this command. */
 static int answer_text(const struct dump *d, struct nlmsghdr *request, int cmd, hyptrace_nl_fn fn,
 		       void *arg, struct hyptrace_error *err)
 {
-	const struct nlattr *name = cmd == HYPTRACE_CMD_EVENT_GET ?
-				    find(request, HYPTRACE_A_EVENT_NAME) : NULL;
+	struct nlattr *name = cmd == HYPTRACE_CMD_EVENT_GET ?
+			      nlmsg_find_attr(request, GENL_HDRLEN, HYPTRACE_A_EVENT_NAME) : NULL;
 	struct nlmsghdr *msg = (struct nlmsghdr *)d->text;
 	int rest = d->text_bytes, ret = 0, got = 0;
 
@@ -250,7 +243,7 @@ static int answer_text(const struct dump *d, struct nlmsghdr *request, int cmd, 
 
 		if (!genlmsg_valid_hdr(msg, 0) || hdr->cmd != cmd)
 			continue;
-		own = name ? find(msg, HYPTRACE_A_EVENT_NAME) : NULL;
+		own = name ? nlmsg_find_attr(msg, GENL_HDRLEN, HYPTRACE_A_EVENT_NAME) : NULL;
 		if (name && (!own || nla_strcmp(own, nla_data(name))))
 			continue;
 		ret = fn(msg, arg);
@@ -289,7 +282,7 @@ static int answer_cpu(const struct dump *d, unsigned int cpu, hyptrace_nl_fn fn,
 static int answer_cpus(const struct dump *d, struct nlmsghdr *request, hyptrace_nl_fn fn,
 		       void *arg, struct hyptrace_error *err)
 {
-	const struct nlattr *id = find(request, HYPTRACE_A_CPU_ID);
+	const struct nlattr *id = nlmsg_find_attr(request, GENL_HDRLEN, HYPTRACE_A_CPU_ID);
 	unsigned int cpu, got = 0;
 	int ret = 0;
 

@@ -34,11 +34,9 @@ struct request {
 	struct hyptrace_error	*err;
 };
 
-static const struct nlattr *find(const struct request *r, int attr)
+static struct nlattr *find(const struct request *r, int attr)
 {
-	const struct genlmsghdr *hdr = nlmsg_data(r->msg);
-
-	return nla_find(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), attr);
+	return nlmsg_find_attr(r->msg, GENL_HDRLEN, attr);
 }
 
 static struct nl_msg *begin(void)
@@ -261,8 +259,8 @@ static int set_events(const struct request *r)
 
 static int control(const struct request *r, int cmd)
 {
-	const struct nlattr *size = find(r, HYPTRACE_A_CONTROL_SIZE);
-	const struct nlattr *cpu = find(r, HYPTRACE_A_CONTROL_CPU);
+	struct nlattr *size = find(r, HYPTRACE_A_CONTROL_SIZE);
+	struct nlattr *cpu = find(r, HYPTRACE_A_CONTROL_CPU);
 	char text[64];
 	int ret;
 
@@ -271,13 +269,13 @@ static int control(const struct request *r, int cmd)
 			return hyptrace_error_set(r->err, EOPNOTSUPP,
 				"the kernel's own tracer has no other settings than the size");
 		snprintf(text, sizeof(text), "%llu",
-			 (unsigned long long)(nla_get_u64((struct nlattr *)size) + 1023) >> 10);
+			 (unsigned long long)(nla_get_u64(size) + 1023) >> 10);
 		ret = hyptrace_tracefs_write(r->t->dir, "buffer_size_kb", text);
 		if (ret == -EBUSY)
 			return hyptrace_error_set(r->err, EBUSY, "its buffer is loaded");
 	} else if (cmd == HYPTRACE_CMD_CLEAR) {
 		snprintf(text, sizeof(text), cpu ? "per_cpu/cpu%u/trace" : "trace",
-			 cpu ? nla_get_u32((struct nlattr *)cpu) : 0);
+			 cpu ? nla_get_u32(cpu) : 0);
 		ret = hyptrace_tracefs_write(r->t->dir, text, "0");
 	} else {
 		ret = hyptrace_tracefs_enable(r->t, NULL, cmd == HYPTRACE_CMD_START);
