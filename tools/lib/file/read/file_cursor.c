@@ -149,23 +149,21 @@ char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max)
 void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size,
 			 const char *fmt, ...)
 {
-	struct hyptrace_file_piece *piece;
+	struct hyptrace_file_info *info = &f->meta.info;
+	struct hyptrace_file_piece *piece = NULL;
 	va_list ap;
 
-	if (!f->meta.info.pieces)
-		f->meta.info.pieces = malloc(FILE_PIECES_MAX * sizeof(*f->meta.info.pieces));
-	if (!f->meta.info.pieces || f->meta.info.nr_pieces == FILE_PIECES_MAX)
-		return;
-	piece = malloc(sizeof(*piece));
+	if (info->nr_pieces < FILE_PIECES_MAX)
+		piece = hyptrace_list_add(&info->pieces, &info->nr_pieces, sizeof(*piece));
 	if (!piece)
 		return;
 	piece->offset = offset;
 	piece->size = size;
 	va_start(ap, fmt);
-	if (vasprintf(&piece->text, fmt, ap) >= 0)
-		f->meta.info.pieces[f->meta.info.nr_pieces++] = piece;
-	else
+	if (vasprintf(&piece->text, fmt, ap) < 0) {
 		free(piece);
+		info->pieces[--info->nr_pieces] = NULL;
+	}
 	va_end(ap);
 }
 
