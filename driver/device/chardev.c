@@ -200,7 +200,7 @@ static long ioctl_get_reader(struct hyptrace_file *file, bool nonblock)
 	if (hyptrace_file_is_for_all(file) || !atomic_read(&file->mappings))
 		return -ENODEV;
 
-	reader = hyptrace_remote_reader(remote, file->attachment.cpu);
+	reader = hyptrace_file_reader(file);
 	while (!nonblock) {
 		int nr_wakeups = atomic_read(&file->nr_wakeups);
 		bool tracing = hyptrace_remote_is_tracing(remote);

@@ -70,6 +70,12 @@ static inline bool hyptrace_file_is_for_all(const struct hyptrace_file *file)
 	return file->attachment.cpu == HYPTRACE_CPU_ALL;
 }
 
+/* Only for an attached descriptor of one CPU */
+static inline struct hyptrace_reader *hyptrace_file_reader(const struct hyptrace_file *file)
+{
+	return hyptrace_remote_reader(file->attachment.remote, file->attachment.cpu);
+}
+
 /* Return 0 if this process may see events. */
 static inline int hyptrace_may_open(void)
 {

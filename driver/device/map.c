@@ -11,16 +11,11 @@
 #include "../compat.h"
 #include "device.h"
 
-static struct hyptrace_reader *reader_of(const struct hyptrace_file *file)
-{
-	return hyptrace_remote_reader(file->attachment.remote, file->attachment.cpu);
-}
-
 /* The kernel copies a mapping to split it or to move it. */
 static void mapping_open(struct vm_area_struct *vma)
 {
 	struct hyptrace_file *file = vma->vm_file->private_data;
-	struct hyptrace_reader *reader = reader_of(file);
+	struct hyptrace_reader *reader = hyptrace_file_reader(file);
 
 	atomic_inc(&file->mappings);
 	guard(mutex)(&reader->map_lock);
@@ -30,7 +25,7 @@ static void mapping_open(struct vm_area_struct *vma)
 static void mapping_close(struct vm_area_struct *vma)
 {
 	struct hyptrace_file *file = vma->vm_file->private_data;
-	struct hyptrace_reader *reader = reader_of(file);
+	struct hyptrace_reader *reader = hyptrace_file_reader(file);
 
 	atomic_dec(&file->mappings);
 	guard(mutex)(&reader->map_lock);
@@ -104,7 +99,7 @@ int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -ENOTCONN;
 	if (hyptrace_file_is_for_all(file))
 		return -ENODEV;
-	err = map_ring(reader_of(file), vma);
+	err = map_ring(hyptrace_file_reader(file), vma);
 	if (err)
 		return err;
 	vma->vm_ops = &mapping_ops;

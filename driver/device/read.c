@@ -94,11 +94,9 @@ static int take_from_all(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 
 static int take_from_one(struct hyptrace_file *file, struct hyptrace_subbuf *to)
 {
-	struct hyptrace_reader *reader;
 	u64 lost;
 
-	reader = hyptrace_remote_reader(file->attachment.remote, file->attachment.cpu);
-	return hyptrace_reader_take(reader, to, &lost);
+	return hyptrace_reader_take(hyptrace_file_reader(file), to, &lost);
 }
 
 static int take_subbuf(struct hyptrace_file *file)

@@ -31,13 +31,6 @@ static void wake_waiters(struct hyptrace_attachment *attachment)
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
-/* Only for a descriptor of one CPU. */
-static struct hyptrace_reader *reader_of(const struct hyptrace_file *file,
-					 const struct hyptrace_remote *remote)
-{
-	return hyptrace_remote_reader(remote, file->attachment.cpu);
-}
-
 /**
  * hyptrace_file_has_data - whether the data to read has reached a watermark
  * @file:	the descriptor
@@ -55,7 +48,7 @@ bool hyptrace_file_has_data(const struct hyptrace_file *file,
 	if (READ_ONCE(file->pending_at) < READ_ONCE(file->pending_end))
 		return true;
 	if (!hyptrace_file_is_for_all(file))
-		return hyptrace_reader_has_data(reader_of(file, remote), watermark);
+		return hyptrace_reader_has_data(hyptrace_file_reader(file), watermark);
 	for_each_possible_cpu(cpu) {
 		if (hyptrace_reader_has_data(hyptrace_remote_reader(remote, cpu), watermark))
 			return true;
