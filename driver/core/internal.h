@@ -230,7 +230,6 @@ void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyp
 
 /* user_meta.c */
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void);
-void hyptrace_user_meta_free(struct hyptrace_map_meta *user);
 void hyptrace_user_meta_update(struct hyptrace_reader *reader);
 void hyptrace_user_meta_hide(struct hyptrace_reader *reader);
 int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader);

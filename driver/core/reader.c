@@ -139,7 +139,7 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	hyptrace_reader_save_losses(reader);
 	hyptrace_dump_ring_end(reader);
 	scoped_guard(mutex, &reader->map_lock) {
-		hyptrace_user_meta_free(reader->user_meta);
+		free_page((unsigned long)reader->user_meta);
 		reader->user_meta = NULL;
 		guard(hyptrace_spinlock_bh)(&reader->look_lock);
 		reader->ring = NULL;

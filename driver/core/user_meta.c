@@ -56,7 +56,7 @@ struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
 }
 
 /**
- * hyptrace_user_meta_alloc - allocate the meta page of a ring's mappings
+ * hyptrace_user_meta_alloc - allocate the meta page of a ring's mappings, for free_page()
  *
  * Return: a page, or NULL.
  */
@@ -70,15 +70,6 @@ struct hyptrace_map_meta *hyptrace_user_meta_alloc(void)
 		user->buffer.subbuf_size = PAGE_SIZE;
 	}
 	return user;
-}
-
-/**
- * hyptrace_user_meta_free - undo hyptrace_user_meta_alloc()
- * @user:	the page, or NULL
- */
-void hyptrace_user_meta_free(struct hyptrace_map_meta *user)
-{
-	free_page((unsigned long)user);
 }
 
 /*
