@@ -33,8 +33,8 @@ module_param(mlock_kb, uint, 0644);
 MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLIMIT_MEMLOCK");
 
 /*
- * Rings, and the lists of their pages, leave 1/2^5 of all memory to the rest of the system. With half
- * of that, its OOM killer has been seen to end programs after rings had been loaded.
+ * Rings, and the lists of their pages, leave 1/2^5 of all memory to the rest of the system. With
+ * half of that, its OOM killer has been seen to end programs after rings had been loaded.
  */
 #define RESERVE_SHIFT	5
 
