@@ -106,7 +106,7 @@ cut_power()
 {
 	local files=$work/cut round pid code=0 tries
 	mkdir "$files"
-	"$vm/run.sh" --timeout 3000 --reboot --mem 512 --share "$files" --console "$files/console" --qmp "$work/qmp" \
+	"$vm/run.sh" --timeout $((200 + 30 * rounds)) --reboot --mem 512 --share "$files" --console "$files/console" --qmp "$work/qmp" \
 		--append "hyptrace=selftest:size=64K reserve_mem=2M:4096:hyptrace" -- /mnt/repo/tests/blackbox/previous-inside.sh cut &
 	pid=$!
 	for ((round = 1; round <= rounds && !code; round++)); do
