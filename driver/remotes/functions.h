@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which functions of EL2 are traced: functions.c. Included by pkvm.c.
+ */
+#ifndef __HYPTRACE_FUNCTIONS_H
+#define __HYPTRACE_FUNCTIONS_H
+
+#include <linux/types.h>
+
+struct hyptrace_el2;
+
+void hyptrace_functions_init(const struct hyptrace_el2 *el2, unsigned int nr);
+int hyptrace_functions_enable(bool enable);
+int hyptrace_functions_choose(const unsigned long *functions);
+
+#endif /* __HYPTRACE_FUNCTIONS_H */
