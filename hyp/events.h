@@ -26,11 +26,6 @@
  * is a timed event that saves nothing when it begins: hyptrace_begin_span(ring, name) and
  * hyptrace_end_span(ring, name, arguments). It is cheaper: use it if all fields are still known
  * at the end. HE_ASSIGN() sets all fields, and duration is a variable.
- *
- *	HYP_CALLED_EVENT(name, HE_PROTO(struct hyptrace_ring *ring, u64 begun, arguments), ...)
- *
- * is the same with the ring, and with the counter when it began, as arguments of hyptrace(): of
- * such events, several may have begun.
  */
 
 #ifndef HYP_TIMED_EVENT
@@ -40,11 +35,6 @@
 
 #ifndef HYP_SPAN_EVENT
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
-	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
-#endif
-
-#ifndef HYP_CALLED_EVENT
-#define HYP_CALLED_EVENT(name, proto, fields, assign, printk) \
 	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
 #endif
 
@@ -574,25 +564,4 @@ HYP_EVENT(hyp_panic,
 	),
 	HE_PRINTK("vcpu=%d esr=0x%llx elr=0x%llx far=0x%llx", __entry->vcpu, __entry->esr,
 		  __entry->elr, __entry->far)
-)
-
-/*
- * A function of EL2 that is traced has returned: see function.h. depth is the number of calls of
- * traced functions that it was made in. So the functions that it has called are those before it, back
- * to the last one with the same or a smaller depth.
- */
-HYP_CALLED_EVENT(func,
-	HE_PROTO(struct hyptrace_ring *ring, u64 begun, u16 id, u32 depth),
-	HE_STRUCT(
-		he_field(u16, id)
-		he_field(u32, depth)
-		he_field(u64, duration)
-	),
-	HE_ASSIGN(
-		__entry->id = id;
-		__entry->depth = depth;
-		__entry->duration = duration;
-	),
-	HE_PRINTK("id=%u depth=%u duration=%llu", __entry->id, __entry->depth,
-		  __entry->duration)
 )

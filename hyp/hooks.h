@@ -13,7 +13,6 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
-#include "function.h"
 #include "printk.h"
 #include "ring.h"
 
@@ -168,9 +167,6 @@ static __always_inline void hyptrace_host_exit(void)
 
 	/* While nothing is on, this one test is all. */
 	if (unlikely(on)) {
-		/* Some functions of EL2 never return. */
-		if (on & BIT_ULL(HYPTRACE_EVENT_func))
-			hyptrace_functions_forget();
 		if (on & BIT_ULL(HYPTRACE_EVENT_hyp_exit))
 			__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 		else

@@ -8,7 +8,6 @@
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
-#undef HYP_CALLED_EVENT
 #undef HE_PROTO
 #undef HE_STRUCT
 #undef HE_SAVE
@@ -77,8 +76,7 @@ static noinline void record_aside(struct hyptrace_ring *ring, const void *payloa
  */
 static __always_inline u64 read_counter(u32 event)
 {
-	return event == HYPTRACE_EVENT_hyp_enter || event == HYPTRACE_EVENT_guest_exit ||
-	       event == HYPTRACE_EVENT_func ?
+	return event == HYPTRACE_EVENT_hyp_enter || event == HYPTRACE_EVENT_guest_exit ?
 	       hyptrace_read_counter_synced() : hyptrace_read_counter();
 }
 
@@ -487,17 +485,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		);							\
 	}
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
-#define HYP_CALLED_EVENT(name, proto, fields, assign, printk)		\
-	void __hyptrace_##name(proto)					\
-	{								\
-		const struct masks masks = read_masks(ring);		\
-									\
-		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), begun, 0, \
-		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
-				     sizeof(*__entry), 0 fields);	\
-		       assign						\
-		);							\
-	}
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
 	{								\
@@ -521,7 +508,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
-#undef HYP_CALLED_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)	\

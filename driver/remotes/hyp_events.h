@@ -87,13 +87,10 @@ static void __maybe_unused hyptrace_print_event(const void *payload, char *text,
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
-#undef HYP_CALLED_EVENT
 #define HYP_EVENT(name, proto, fields, assign, printk)	#name " " #fields "\n"
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk) \
 	#name " " #fields "\n"
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
-	#name " " #fields "\n"
-#define HYP_CALLED_EVENT(name, proto, fields, assign, printk) \
 	#name " " #fields "\n"
 static const char hyp_event_list[] =
 #include "../../hyp/events.h"
