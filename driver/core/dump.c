@@ -341,7 +341,8 @@ int __init hyptrace_dump_init(void)
 	strscpy(dump->version, names->version, sizeof(dump->version));
 	strscpy(dump->machine, names->machine, sizeof(dump->machine));
 	seal();
-	pr_info("hyptrace: dumps of the memory call this boot %s\n", dump->boot);
+	if (hyptrace_keep_exists())
+		pr_info("hyptrace: the next boot will call this one %s\n", dump->boot);
 #if !defined(MODULE) && defined(CONFIG_VMCORE_INFO)
 	vmcoreinfo_append_str(HYPTRACE_DUMP_KEY "=%llx\n", (u64)virt_to_phys(dump));
 #endif

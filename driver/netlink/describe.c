@@ -74,7 +74,7 @@ static void describe_all(struct work_struct *work)
 	}
 }
 
-/* To describe a remote takes a million instructions: do it once after changes that come together. */
+/* To describe a remote takes a million instructions: do it once after changes that come together */
 #define DELAY_MS	20
 
 static DECLARE_DELAYED_WORK(work, describe_all);

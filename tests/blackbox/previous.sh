@@ -56,7 +56,7 @@ has_boot()
 {
 	local id
 	id=$("$hyptrace" dump -j "$work/$1/image" | jq -r '.. | .boot? // empty')
-	[[ $id ]] && says "$1" log "dumps of the memory call this boot $id"
+	[[ $id ]] && says "$1" log "the next boot will call this one $id"
 }
 
 # has_lines NUMBER FILE

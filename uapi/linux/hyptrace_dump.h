@@ -85,8 +85,9 @@ struct hyptrace_dump_remote {
  * @nr_remotes:	number of @remotes; one without a name was unregistered
  * @begin:	as @overrun: sub-buffers with an earlier time stamp were cleared
  * @reserved:	0
- * @boot:	UUID of this boot as text, which the driver has made and the kernel's log has. It is not that
- *		of /proc/sys/kernel/random/boot_id, which a driver cannot know
+ * @boot:	UUID as text that the driver has made when it was loaded. If the memory outlives a
+ *		reset, the kernel's log has it, too. It is not that of
+ *		/proc/sys/kernel/random/boot_id, which a driver cannot know
  * @release:	of the kernel, as in struct utsname, with NULs up to a multiple of 8
  * @version:	the same
  * @machine:	the same
