@@ -98,7 +98,7 @@ survives_damage()
 {
 	local runs=2000
 	[[ -z ${FULL:-} ]] || runs=500000
-	make --no-print-directory -s -C "$repo/tests/fuzz" O="$work/fuzz" dump && "$work/fuzz/dump" -s 1 -n "$runs" "$work/hyp/image"
+	make --no-print-directory -s -C "$repo/tests/fuzz" O="$work/fuzz" dump && "$work/fuzz/dump" -s 1 -n "$runs" "$work/tiny/image"
 }
 
 # cut_power: reset the machine at random moments while it writes
@@ -156,7 +156,7 @@ check "memory of the device tree" boot tree reboot "$events" --reserve 5f000000:
 check "no event is lost, either" has_events tree
 check "the host panics; the rings are made to fit" boot panic panic "$events reserve_mem=2M:4096:hyptrace"
 check "no event is lost then" has_events panic
-check "EL2 panics" boot hyp hyp "$events:size=16K reserve_mem=8M:4096:hyptrace"
+check "EL2 panics" boot hyp hyp "$events reserve_mem=8M:4096:hyptrace"
 check "no event is lost" has_events hyp
 check "EL2's panic is the last" ends_with hyp 'hyp_panic: vcpu=0'
 check "rings that are read, and unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
@@ -173,6 +173,7 @@ check "an image that is cut is refused" refuses "is not in the dump" "$work/cut.
 truncate -s 700000 "$work/tree/image"
 check "of one that has its beginning, the rest is missing" reads_rest
 check "a sub-buffer with another checksum is skipped, and that is said" skips_damage
+check "small rings" boot tiny reboot "$events:size=16K reserve_mem=8M:4096:hyptrace"
 check "damaged images are read, or refused" survives_damage
 check "power cuts" cut_power
 check "all events of complete sub-buffers are there" has_marks
