@@ -13,10 +13,9 @@ results=$vm/flavours.txt
 # nothing (build only).
 plan=(
 	"16k@6.12 --cpu max kselftest bats blackbox/dump.sh"
-	"16k+builtin@6.12 --cpu max blackbox/previous.sh"
 	# Not on the newest CPU: with 52-bit physical addresses, a guest of QEMU 7.2 takes the same fault forever.
 	"64k@6.12 --cpu neoverse-n1 kselftest bats blackbox/dump.sh"
-	"builtin@6.12 blackbox/previous.sh blackbox/dump.sh"
+	"builtin@6.12 blackbox/previous.sh"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
 	"4096cpus@6.12 kselftest"
@@ -84,8 +83,8 @@ for line in "${plan[@]}"; do
 		[[ ${tests[*]} ]] || good=1
 	else
 		echo "not ok # $name could not be built"
-		bad=1
-		tests=()
+		((++failed))
+		continue
 	fi
 	while read -r part; do
 		code=0

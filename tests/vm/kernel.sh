@@ -42,18 +42,16 @@ prepare_tree()
 	tree_link "$tree"
 }
 
-# Print the files that make up the configuration: for base and for each flavour, the file for all series and the one for
+# Print the files that make up the configuration: for base and for the flavour, the file for all series and the one for
 # this series, or for the newest series before it.
 config_parts()
 {
-	local each
 	printf '%s\n' "$vm/config/base"
 	series_file "$vm/config/" "$series" ''
 	[[ ! -f $pristine/arch/arm64/configs/gki_defconfig ]] || printf '%s\n' "$vm/config/android"
-	for each in ${flavour//+/ }; do
-		printf '%s\n' "$vm/config/$each"
-		series_file "$vm/config/$each-" "$series" ''
-	done
+	[[ -n $flavour ]] || return 0
+	[[ ! -f $vm/config/$flavour ]] || printf '%s\n' "$vm/config/$flavour"
+	series_file "$vm/config/$flavour-" "$series" ''
 }
 
 # Succeed if the kernel's own hypervisor has a tracer.
@@ -155,9 +153,7 @@ install_kernel()
 
 set_kernel ''
 name="Linux $series${unpatched:+ unpatched}${llvm:+ LLVM=$llvm}${flavour:+ $flavour}"
-for each in ${flavour//+/ }; do
-	[[ -f $vm/config/$each ]] || die "there is no flavour \"$each\": $vm/config/$each is missing"
-done
+[[ -z $flavour || -f $vm/config/$flavour ]] || die "there is no flavour \"$flavour\": $vm/config/$flavour is missing"
 need bison
 need flex
 need bc

@@ -6,7 +6,7 @@
 # The environment chooses the kernel:
 #   KERNEL=SERIES          a series whose source Debian has (default: 6.12), or "newest"
 #   KSRC=PATH              any other tree; it is copied into the cache and not changed
-#   FLAVOUR=NAME[+NAME]    add the configuration config/NAME, such as debug; llvm is LLVM=1, and gki implies it
+#   FLAVOUR=NAME           add the configuration config/NAME, such as debug; llvm is LLVM=1, and gki implies it
 #   LLVM=1                 build the kernel with clang instead of gcc; LLVM=-22 chooses clang 22
 #   HYPTRACE_UNPATCHED=1   a kernel without the hooks, with the modules built out of tree
 #   HYPTRACE_CACHE=PATH    folder for all that is fetched and built ($XDG_CACHE_HOME/hyptrace or ~/.cache/hyptrace)
