@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "../../tools/hyptrace/sink/export.h"
-#include "../../tools/hyptrace/sink/origin.h"
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/out.h"
 #include "../../tools/lib/file/read/file.h"

@@ -13,7 +13,8 @@ C11 = {"__ATOMIC_RELAXED": "once", "__ATOMIC_ACQUIRE": "acquire", "__ATOMIC_RELE
 C11_FENCES = {"__ATOMIC_ACQUIRE": "smp_rmb", "__ATOMIC_RELEASE": "smp_wmb", "__ATOMIC_SEQ_CST": "smp_mb"}
 LOCKS = {"hyptrace_lock": "spin_lock", "hyptrace_unlock": "spin_unlock",
          "mutex_lock": "spin_lock", "mutex_unlock": "spin_unlock"}
-ACCESSES = FENCES | LOADS | STORES | set(LOCKS) | {"__atomic_thread_fence"}
+GUARDS = {"hyptrace_guard": "hyptrace_lock", "guard(mutex)": "mutex_lock"}
+ACCESSES = FENCES | LOADS | STORES | set(LOCKS) | {"__atomic_thread_fence", "hyptrace_guard", "guard"}
 NO_ACCESS = {"sizeof", "offsetof", "offsetofend", "typeof", "static_assert"}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 TYPES = re.compile(r"struct|union|enum|const|volatile|void|bool|char|short|int|long|unsigned|signed|__force|"
@@ -88,6 +89,7 @@ class Walk:
         self.names = names
         self.touching = {}
         self.events = []
+        self.guards = []
         function = code.find(path, name)
         if not function or function.path != path:
             raise Mismatch("the code has no such function")
@@ -136,7 +138,15 @@ class Walk:
         return then if self.would_access(then) or not self.would_access(other) else other
 
     def run_all(self, statements):
-        """Run the statements; return the one that has left them early, or None."""
+        """Run the statements of a block, then unlock its guards; return the statement that has left it early, or None."""
+        outer, self.guards = self.guards, []
+        left = self.run_each(statements)
+        for lock in reversed(self.guards):
+            self.access("lock", lock, "spin_unlock")
+        self.guards = outer
+        return left
+
+    def run_each(self, statements):
         label = None
         for statement in statements:
             if label:
@@ -313,6 +323,9 @@ class Walk:
             self.access("store", self.pointed(args[0]), order_of(C11, args[2]) if args[2:] else "release")
         elif name in LOCKS:
             self.access("lock", self.pointed(args[0]), LOCKS[name])
+        elif name in GUARDS:
+            self.guards.append(self.pointed(args[0]))
+            self.access("lock", self.guards[-1], LOCKS[GUARDS[name]])
         elif name == "memcpy":
             self.walk(args[1])
             self.access("store", self.lvalue(args[0]), "plain")
