@@ -16,6 +16,7 @@ plan=(
 	# Not on the newest CPU: with 52-bit physical addresses, a guest of QEMU 7.2 takes the same fault forever.
 	"64k@6.12 --cpu neoverse-n1 kselftest bats blackbox/dump.sh"
 	"builtin@6.12 blackbox/previous.sh"
+	"builtin@newest blackbox/panic.sh blackbox/kdump.sh blackbox/previous.sh"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
 	"4096cpus@6.12 kselftest"
@@ -98,7 +99,8 @@ for line in "${plan[@]}"; do
 			((++bad))
 		fi
 	done < <(parts "${tests[@]}")
-	record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" "${words[*]:-build}"
+	record "$(<"$("$vm/path.sh" build)/include/config/kernel.release")" "$FLAVOUR" "$good" "$bad" \
+		"${FULL:+FULL=1 }${words[*]:-build}"
 	((passed += good, failed += bad)) || true
 done
 echo "$passed passed, $failed failed"
