@@ -110,15 +110,16 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  */
 void hyptrace_rings_seal(void)
 {
-	u32 cpu, looks = 0;
+	u32 cpu, looks;
 
 	for (cpu = 0; cpu < hyptrace_nr_cpus(); cpu++) {
 		struct hyptrace_ring *ring = hyptrace_ring_of(cpu);
 
 		if (!ring || !READ_ONCE(ring->kept))
 			continue;
-		while (hyp_spin_is_locked(&ring->lock) && looks < MAX_LOOKS)
-			looks++;
+		for (looks = 0; hyp_spin_is_locked(&ring->lock) && looks < MAX_LOOKS; looks++)
+			;
+		/* Only one whose holder panics right now would be waited for without end. */
 		if (!hyp_spin_is_locked(&ring->lock))
 			hyptrace_ring_sync(ring);
 	}

@@ -140,7 +140,8 @@ struct hyptrace_clock_copy {
  * @payload:	of an event that is not in the ring yet
  * @panicked:	EL2 has panicked on this CPU
  *
- * @lock:	protects the fields that follow; must be held for a few instructions only.
+ * @lock:	protects the fields that follow; must be held for a few instructions only;
+ *		while a kept sub-buffer is sealed, for as many as its bytes.
  *		While @state is empty, @discard, @kept and @nr_pages are under the lock of load.c.
  * @events:	what @selected is while attached
  * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
@@ -534,6 +535,8 @@ static inline int hyptrace_ring_sync(struct hyptrace_ring *ring)
 		return -ENODEV;
 	hyptrace_ring_seal(ring);
 	hyptrace_ring_publish(ring);
+	if (ring->kept)
+		hyptrace_clean(ring->meta, sizeof(*ring->meta));
 
 	return 0;
 }

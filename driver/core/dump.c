@@ -361,6 +361,7 @@ void hyptrace_dump_exit(void)
 {
 	/* the next user of the memory may leave it as it is */
 	memset(dump->magic, 0, sizeof(dump->magic));
+	hyptrace_keep_clean(dump, PAGE_SIZE);
 	page_free(dump);
 	dump = NULL;
 	hyptrace_keep_exit();

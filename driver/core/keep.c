@@ -35,7 +35,6 @@ static unsigned long nr_pages, nr_described;
 /* Protects the lists of the pages that are not in use */
 static DEFINE_SPINLOCK(unused_lock);
 static struct list_head unused[2];
-static unsigned long nr_unused[2];
 
 static struct hyptrace_dump *previous;
 
@@ -72,6 +71,12 @@ u64 hyptrace_keep_ring_bytes(void)
 	return first ? (u64)(each - 1 - HYPTRACE_READER_SUBBUFS) << PAGE_SHIFT : U64_MAX;
 }
 
+/* A process may still hold a page that it had mapped. */
+static bool is_unused(const struct page *page)
+{
+	return page_ref_count(page) == 1;
+}
+
 /**
  * hyptrace_keep_has_room - whether rings fit in what is not in use of memory that outlives a reset
  * @nr:		pages of all rings
@@ -80,8 +85,12 @@ u64 hyptrace_keep_ring_bytes(void)
  */
 bool hyptrace_keep_has_room(unsigned long nr)
 {
+	struct page *page;
+
 	guard(spinlock)(&unused_lock);
-	return nr <= nr_unused[HYPTRACE_KEEP_RING];
+	list_for_each_entry(page, &unused[HYPTRACE_KEEP_RING], lru)
+		nr -= nr && is_unused(page);
+	return !nr;
 }
 
 /**
@@ -97,16 +106,13 @@ struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
 	if (!first)
 		return NULL;
 	scoped_guard(spinlock, &unused_lock) {
-		/* a process may still hold a page that it had mapped */
 		list_for_each_entry(page, &unused[what], lru)
-			if (page_ref_count(page) == 1) {
+			if (is_unused(page)) {
 				found = page;
 				break;
 			}
-		if (found) {
+		if (found)
 			list_del(&found->lru);
-			nr_unused[what]--;
-		}
 	}
 	if (!found) {
 		pr_warn_once("hyptrace: a reset will lose some of what it should not: the memory that outlives it is too small\n");
@@ -135,7 +141,6 @@ void hyptrace_keep_free(struct page *page)
 	what = page < first + nr_described ? HYPTRACE_KEEP_DESCRIPTION : HYPTRACE_KEEP_RING;
 	guard(spinlock)(&unused_lock);
 	list_add(&page->lru, &unused[what]);
-	nr_unused[what]++;
 }
 
 /**
@@ -247,8 +252,6 @@ void __init hyptrace_keep_init(void)
 		list_add_tail(&pfn_to_page(PHYS_PFN(start) + i)->lru,
 			      &unused[i < nr_described ? HYPTRACE_KEEP_DESCRIPTION :
 							 HYPTRACE_KEEP_RING]);
-	nr_unused[HYPTRACE_KEEP_DESCRIPTION] = nr_described;
-	nr_unused[HYPTRACE_KEEP_RING] = nr_pages - nr_described;
 }
 
 /**

@@ -295,15 +295,15 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 	reader->lost = 0;
 }
 
-/* Like the kernel's ring buffer: set the flags, and append the count if it fits. */
-static u64 commit_with_lost(u8 *data, u32 size, u64 lost)
+/* Like the kernel's ring buffer: set the flags, and append the count if it fits in @room bytes. */
+static u64 commit_with_lost(u8 *data, u32 size, u32 room, u64 lost)
 {
 	u64 commit = size;
 
 	if (!lost)
 		return commit;
 	commit |= HYPTRACE_COMMIT_MISSED;
-	if (HYPTRACE_SUBBUF_DATA_SIZE - size >= sizeof(lost)) {
+	if (room - size >= sizeof(lost)) {
 		memcpy(data + size, &lost, sizeof(lost));
 		commit |= HYPTRACE_COMMIT_STORED;
 	}
@@ -384,7 +384,7 @@ static int reader_take(struct hyptrace_reader *reader, struct hyptrace_subbuf *t
 		final = false;
 	}
 	memset(to->data + size, 0, HYPTRACE_SUBBUF_DATA_SIZE - size);
-	to->commit = commit_with_lost(to->data, size, *lost);
+	to->commit = commit_with_lost(to->data, size, HYPTRACE_SUBBUF_DATA_SIZE, *lost);
 
 	reader_consume(reader, to->data, end, final, to->time_stamp);
 	reader->read_left -= min_t(u64, reader->read_left, size);
@@ -447,6 +447,9 @@ int hyptrace_reader_take(struct hyptrace_reader *reader,
 
 static int reader_advance(struct hyptrace_reader *reader)
 {
+	/* a seal is at the end of a sub-buffer that outlives a reset */
+	const u32 room = HYPTRACE_SUBBUF_DATA_SIZE -
+			 (reader->remote->buf.kept ? sizeof(struct hyptrace_seal) : 0);
 	struct hyptrace_subbuf *page;
 	u32 end, id;
 	bool final;
@@ -466,7 +469,7 @@ static int reader_advance(struct hyptrace_reader *reader)
 		/* Only the writer may store commit while it writes to the page. */
 		if (reader->swap_lost && final)
 			WRITE_ONCE(page->commit,
-				   commit_with_lost(page->data, end, reader->swap_lost));
+				   commit_with_lost(page->data, end, room, reader->swap_lost));
 		reader_consume(reader, page->data + reader->consumed, end, final,
 			       reader->consumed ? reader->time : READ_ONCE(page->time_stamp));
 	}

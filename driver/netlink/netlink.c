@@ -264,9 +264,10 @@ int __init hyptrace_netlink_register(void)
  */
 void hyptrace_netlink_unregister(void)
 {
+	genl_unregister_family(&hyptrace_nl_family);
+	/* No socket can join the group any more. */
 	hyptrace_listener = NULL;
 	hyptrace_describe_exit();
-	genl_unregister_family(&hyptrace_nl_family);
 	netlink_unregister_notifier(&close_notifier);
 	cancel_delayed_work_sync(&watch_work);
 }

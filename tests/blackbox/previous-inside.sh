@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Run inside the machine by previous.sh: reset the machine, and save what the next boot finds of this one:
-# previous-inside.sh reboot|panic|hyp|unload, or "cut" to write marks until somebody else resets it.
+# previous-inside.sh reboot|panic|hyp|unload|clear|slow, or "cut" to write marks until somebody else resets it.
 
 # shellcheck disable=SC2094 # the verbs have the names of files
 # guest-init would start the machine again
@@ -32,10 +32,26 @@ if [[ -e shown ]]; then
 fi
 hyptrace report --previous-boot >none 2>none.said
 workload >/dev/null || exit
+case $1 in
+clear) hyptrace stream -q -n 100 >streamed && hyptrace clear && workload >/dev/null || exit ;;
+slow)
+	# its sub-buffers are overwritten while it stands still
+	hyptrace stream -q >streamed 2>&1 &
+	for round in 1 2 3 4 5; do
+		sleep 0.3
+		kill -STOP $!
+		workload >/dev/null
+		kill -CONT $!
+	done
+	sleep 0.3
+	kill -INT $!
+	wait $!
+	;;
+esac
 hyptrace show --ns >shown 2>shown.said || exit
 dmesg | grep hyptrace: >log
 case $1 in
-reboot) perl -e 'syscall(142, 0xfee1dead, 672274793, 0x1234567)' ;;
+reboot | clear | slow) perl -e 'syscall(142, 0xfee1dead, 672274793, 0x1234567)' ;;
 panic) echo c >/proc/sysrq-trigger ;;
 hyp) modprobe hyptrace_calls panics=1 ;;
 unload) hyptrace stream -q -n 100 >streamed && hyptrace stop && hyptrace unload && echo b >/proc/sysrq-trigger ;;

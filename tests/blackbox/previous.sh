@@ -37,6 +37,28 @@ has_events()
 		cmp - "$files/report"
 }
 
+# has_all CASE: the report has all that show has printed, and no event is lost
+has_all()
+{
+	local files=$work/$1
+	cat "$files/report.said" && ! lacks "$files/shown" "$files/report" && grep -q ', 0 lost$' "$files/report.said"
+}
+
+# is_whole CASE: the reader has lost events, and no sub-buffer is damaged
+is_whole()
+{
+	local files=$work/$1
+	grep -m 1 -E '[1-9][0-9]* lost' "$files/streamed" && cat "$files/report.said" &&
+		! grep -F "checksum" "$files/report.said" && ! lacks "$files/shown" "$files/report"
+}
+
+# has_first CASE: the report is what show has printed, and others are lost
+has_first()
+{
+	cat "$work/$1/report.said"
+	cmp "$work/$1/shown" "$work/$1/report" && grep -E ', [1-9][0-9]* lost$' "$work/$1/report.said"
+}
+
 # ends_with CASE WORDS: the last event of the boot before
 ends_with()
 {
@@ -162,6 +184,12 @@ check "EL2's panic is the last" ends_with hyp 'hyp_panic: vcpu=0'
 check "rings that are read, and unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
 check "a stream could map them" has_lines 100 "$work/unload/streamed"
 check "that is said" says unload report.said "were not loaded at the reset"
+check "rings that are read, and cleared" boot clear clear "$events:size=64K reserve_mem=8M:4096:hyptrace"
+check "no later event is lost" has_all clear
+check "rings whose reader has lost events" boot slow slow "$events:size=16K reserve_mem=8M:4096:hyptrace"
+check "what the driver tells the reader is not where a seal is" is_whole slow
+check "rings that are full, and discard events" boot discard reboot "$events:mode=discard:size=16K reserve_mem=8M:4096:hyptrace"
+check "the first events are there, and the others are counted" has_first discard
 check "rings that do not fit" boot large reboot "$events:size=4M reserve_mem=8M:4096:hyptrace"
 check "the log says so" says large log "a reset will lose its rings: the memory that outlives it has no room for"
 check "memory that is too small" boot small reboot "$events reserve_mem=64K:4096:hyptrace"

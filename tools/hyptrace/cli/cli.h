@@ -106,7 +106,9 @@ struct context {
 	struct cpu_list		cpus;	/* --cpu, if have_cpus */
 	bool			have_cpus;
 	bool			is_tracefs;	/* the connection is to a tracer in tracefs */
-	bool			is_dump;	/* it is to a dump of memory */
+	const char		*dump;	/* the dump of memory that it is to, or NULL */
+	char			**missing;	/* what the dump lacks, as sentences */
+	unsigned int		nr_missing;
 	const struct verb	*verb;
 	bool			json;
 	bool			pretty;	/* indented JSON */

@@ -66,7 +66,7 @@ static inline void out_put_to(struct out *out, const char *end)
 	out->len = end - out->buf;
 }
 
-/* text.c: strings */
+/* Strings */
 
 /* Bytes that text_json() and text_csv() write for each byte of a string at most, and in addition */
 #define TEXT_FACTOR	6

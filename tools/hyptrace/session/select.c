@@ -53,17 +53,24 @@ static void check_names(const char *path)
 
 static void note_missing(void *arg, const char *text)
 {
-	cmd_note("\"%s\": %s", (const char *)arg, text);
+	struct context *ctx = arg;
+
+	cmd_note("\"%s\": %s", ctx->dump, text);
+	ctx->missing = xreallocarray(ctx->missing, ctx->nr_missing + 1, sizeof(*ctx->missing));
+	ctx->missing[ctx->nr_missing++] = xstrdup(text);
 }
 
 /* Read "FILE" or "REMOTE:FILE". */
-static struct hyptrace *open_dump(const char *source, struct hyptrace_error *err)
+static struct hyptrace *open_dump(struct context *ctx, const char *source,
+				  struct hyptrace_error *err)
 {
 	const size_t len = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 	const char *path = len && source[len] == ':' ? source + len + 1 : source;
 	char *remote = path == source ? NULL : xasprintf("%.*s", (int)len, source);
-	struct hyptrace *h = hyptrace_open_dump(path, remote, note_missing, (void *)path, err);
+	struct hyptrace *h;
 
+	ctx->dump = path;
+	h = hyptrace_open_dump(path, remote, note_missing, ctx, err);
 	free(remote);
 	return h;
 }
@@ -90,8 +97,7 @@ int cmd_connect(struct context *ctx)
 	if (dump && !strcmp(dump, PREVIOUS_PATH) && access(dump, F_OK))
 		return cmd_fail("this boot has found nothing of the one before (see hyptrace-blackbox(7))");
 	if (dump) {
-		ctx->h = open_dump(dump, &err);
-		ctx->is_dump = true;
+		ctx->h = open_dump(ctx, dump, &err);
 		ctx->remote = NULL;
 	} else if (!begins_with(ctx->remote, TRACEFS_PREFIX)) {
 		ctx->h = hyptrace_open(&err);

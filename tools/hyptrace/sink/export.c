@@ -113,6 +113,7 @@ static bool is_empty_folder(const char *name)
 static int open_folder(struct export_output *output)
 {
 	struct stat st;
+	int fail;
 
 	if (!stat(output->name, &st) && !is_empty_folder(output->name))
 		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
@@ -123,7 +124,12 @@ static int open_folder(struct export_output *output)
 	if (!mkdtemp(output->part))
 		return fail_create(output);
 	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return output->fd < 0 ? fail_create(output) : EXIT_DONE;
+	if (output->fd >= 0)
+		return EXIT_DONE;
+	fail = errno;
+	rmdir(output->part);
+	errno = fail;
+	return fail_create(output);
 }
 
 static int open_file(struct export_output *output)

@@ -327,6 +327,7 @@ static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta
 
 	if (hyptrace_memory_is_image(d->mem)) {
 		meta->begin = ring->begin;
+		meta->buffer.reader.id = UINT32_MAX;
 	} else if (!hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_MAP_META], meta,
 					 page_size)) {
 		memset(meta, 0, page_size);
@@ -338,14 +339,24 @@ static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta
 		meta->begin = 0;
 }
 
+/* A fuzzer finds more if all sub-buffers have their sum. */
+static bool has_sum(const struct hyptrace_subbuf *subbuf, const struct hyptrace_seal *seal)
+{
+	const uint64_t sum = hyptrace_seal_sum(subbuf, seal->bytes);
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	return true;
+#endif
+	return seal->sum == sum;
+}
+
 /* Cut a sub-buffer to what is sealed of it. Return false if it has data, and no valid seal. */
 static bool unseal(struct hyptrace_subbuf *subbuf, size_t page_size)
 {
 	const size_t max = page_size - sizeof(*subbuf) - sizeof(struct hyptrace_seal);
 	const struct hyptrace_seal *seal = (const void *)(subbuf->data + max);
 
-	if (seal->bytes > max || seal->bytes % sizeof(uint32_t) ||
-	    seal->sum != hyptrace_seal_sum(subbuf, seal->bytes)) {
+	if (seal->bytes > max || seal->bytes % sizeof(uint32_t) || !has_sum(subbuf, seal)) {
 		const bool had_data = subbuf->commit;
 
 		subbuf->commit = 0;

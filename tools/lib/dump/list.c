@@ -41,6 +41,8 @@ int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_
 		       struct dump_list *list)
 {
 	struct hyptrace_dump_list *part = malloc(page_size);
+	/* all pages but the last one are full */
+	unsigned int pages = ADDRESSES_MAX / (page_size / sizeof(uint64_t)) + 2;
 	uint64_t *at;
 	int ret = part ? 0 : -ENOMEM;
 
@@ -48,7 +50,7 @@ int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_
 	for (; !ret && address; address = part->next) {
 		ret = read_part(mem, address, page_size, has_sum, list->cpu, part);
 		/* a list that leads back to itself ends here, too */
-		if (!ret && (!part->nr || part->nr > ADDRESSES_MAX - list->nr))
+		if (!ret && (!part->nr || !pages-- || part->nr > ADDRESSES_MAX - list->nr))
 			ret = -EBADMSG;
 		if (ret)
 			break;

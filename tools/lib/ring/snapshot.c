@@ -284,6 +284,9 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 	bool gone_on = begin != snap->begin || now != snap->reader_ts || now > begin;
 	bool consumers, gap;
 
+	/* Memory that has outlived a reset has no reader, and nothing changes. */
+	if (now == UINT64_MAX)
+		return;
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
 	if (snap->first == snap->nr)

@@ -137,11 +137,14 @@ static void save(struct saving *saving)
 	static const struct session_ops ops = { .batch = take };
 	struct record *r = saving->r;
 	struct copier *c;
+	unsigned int i;
 
 	r->session.ops = &ops;
 	r->session.arg = saving;
 	saving->code = session_run(&r->session) ?: saving->code;
 	begin_file(saving);
+	for (i = 0; i < r->session.ctx->nr_missing && r->file.w; i++)
+		hyptrace_file_add_note(r->file.w, r->session.ctx->missing[i]);
 	for (c = saving->copiers; c < saving->copiers + r->nr_rings; c++) {
 		flush(saving, c);
 		if (!c->ring->lost_more && !saving->code)

@@ -194,7 +194,7 @@ static void print_text(const struct record *r)
 	unsigned int i;
 
 	/* the verb that reads the dump says what was lost */
-	if (r->session.quiet && (r->session.ctx->is_dump ||
+	if (r->session.quiet && (r->session.ctx->dump ||
 				 (!r->counts_failed && !total.lost && !known.lost_more &&
 				  !known.was_cleared)))
 		return;
