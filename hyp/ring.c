@@ -522,6 +522,8 @@ static int reset_ring(struct hyptrace_ring *ring)
 	u64 now;
 
 	if (!ring->nr_unwiped) {
+		/* The next boot takes a sub-buffer without a seal for a damaged one. */
+		hyptrace_ring_seal(ring);
 		now = hyptrace_clock_read(&ring->clock);
 		/* 0: the clock is not set, or was updated during the call */
 		if (now && now < ring->last_time && ring->last_time - now > HYPTRACE_MAX_LEAD_NS) {

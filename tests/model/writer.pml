@@ -37,7 +37,7 @@
  * models: hyp/ring.c:swap_reader_page 90e7859bfee35d808d8e89801733f9634db689a76d08fa741d5f295110fe8890
  * models: hyp/ring.c:hyptrace_ring_swap 30fab651c7fa8bd8ef9d07d9490244342b50f6f9c11004cf3df8e8e655264c02
  * models: hyp/ring.c:wipe_old_times 69da6a47e14e9f288b5afa996be511d170a43725df764eb3a802c2f961b93808
- * models: hyp/ring.c:reset_ring 40a7d23f113297d4cf7b24bf4ec20ebf0349285c4fe70f0f75b75ea7457a8491
+ * models: hyp/ring.c:reset_ring a8958bdc267eaf0b992f544a91c60d3ad208993e64da95080d8211659c3c8bb0
  * models: hyp/ring.c:hyptrace_ring_reset 0b51a12d185d329eb9b91f5d0fe01e4f9302059fb5d6a3e45a66f1a19b2f12dc
  * models: hyp/ring.h:hyptrace_ring_sync 43f4c420f5d4d73b73d0fe9f87ed28a0f4a43e296aedbb339b148bc90baa6eaa
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760
