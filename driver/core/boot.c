@@ -182,7 +182,8 @@ static void set_event(struct boot *boot, const struct hyptrace_event *event, boo
 		boot->why = why;
 		boot->at = at;
 	}
-	if (event == boot->stop) {
+	/* Without its filter, it would stop the recording at the first such event. */
+	if (event == boot->stop && err != -EINVAL) {
 		request.trigger = HYPTRACE_TRIGGER_STOP;
 		request.after = boot->after;
 	}

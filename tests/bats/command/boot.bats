@@ -128,6 +128,12 @@ complains()
 	END
 }
 
+@test "an event with a wrong filter does not stop the recording" {
+	boots "selftest:stop=selftest:filter=id ="
+	complains = "an operator is missing: use ==, !=, <, <=, >, >= or &"
+	events 'map(select(.enabled) | .trigger) == [null]'
+}
+
 @test "rings that memory cannot give are replaced by small ones" {
 	boots "selftest:size=9999G"
 	grep -q '^cannot load rings of 10736344498176 bytes: ' "$BATS_TEST_TMPDIR/said"

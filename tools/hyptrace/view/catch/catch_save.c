@@ -31,6 +31,7 @@ struct saver {
 	uint64_t	*saved_at;	/* of the last c->rate snapshots */
 	uint64_t	nr_saved;
 	uint64_t	nr_skipped;	/* the rate was too high */
+	uint64_t	nr_failed;
 	uint64_t	notified;	/* events that had fired before the last snapshot */
 	uint64_t	written;	/* events of all CPUs at the last look */
 	uint64_t	look_at;	/* when to look for new events */
@@ -121,6 +122,7 @@ static void save(struct saver *saver)
 		prune(saver, strrchr(name, '/') + 1);
 	} else {
 		cmd_note("cannot save %s: see above", name);
+		saver->nr_failed++;
 	}
 }
 
@@ -306,13 +308,16 @@ int catch_save(struct catcher *c)
 	code = prepare(&saver, &ops) ?: child_start(&s->child);
 	if (!code) {
 		if (!s->quiet)
-			cmd_note("waiting for %s (end with Ctrl-C)", c->what ? c->what : "a reason");
+			cmd_note("waiting for %s (end with Ctrl-C)", c->what ?: "a trigger that fires, or SIGUSR1");
 		code = loop_run(l);
 		if (!code)
 			finish(&saver);
 	}
 	event_release_all(s->ctx->h, s->name);
-	if (!code && (!s->quiet || saver.nr_skipped))
+	if (!code && saver.nr_failed)
+		code = cmd_fail("%" PRIu64 " snapshot%s could not be saved", saver.nr_failed,
+				saver.nr_failed == 1 ? "" : "s");
+	if ((!s->quiet && (!code || saver.nr_failed)) || saver.nr_skipped)
 		cmd_note("%" PRIu64 " snapshot%s saved, %" PRIu64 " skipped%s", c->nr_caught,
 			 c->nr_caught == 1 ? "" : "s", saver.nr_skipped,
 			 saver.nr_skipped ? " (more than --rate in a minute)" : "");
