@@ -183,6 +183,9 @@ struct hyptrace_reader {
 	void				*backend_arg;
 };
 
+/* reader.id of memory that has outlived a reset: it has no reader, and nothing changes */
+#define HYPTRACE_NO_READER	UINT32_MAX
+
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
 
 #endif /* HYPTRACE_INTERNAL_H */

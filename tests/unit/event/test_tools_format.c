@@ -150,6 +150,21 @@ static void address(void **state)
 	hyptrace_formats_free(fmts);
 }
 
+/* For libtraceevent the string ends at the comma, and it divides by zero when it parses the rest. */
+static void control_character(void **state)
+{
+	struct selftest selftest = { .id = 3, .value = 5 };
+	struct hyptrace_event event = events[1];
+	struct hyptrace_formats *fmts;
+
+	(void)state;
+	event.print_fmt = "\"\004, 5 %0 \", REC->id";
+	fmts = hyptrace_formats_new(event_list(&event, 1), 1, NULL);
+	assert_non_null(fmts);
+	assert_string_equal(text_of(fmts, &selftest, sizeof(selftest)), "id=5");
+	hyptrace_formats_free(fmts);
+}
+
 /* Event ids in any order, up to the largest id that a record can have. */
 static void numbers_of_events(void **state)
 {
@@ -384,6 +399,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(odd_fields),
 		cmocka_unit_test(address),
+		cmocka_unit_test(control_character),
 		cmocka_unit_test(numbers_of_events),
 		cmocka_unit_test(silence),
 		cmocka_unit_test(no_events),

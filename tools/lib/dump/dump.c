@@ -327,7 +327,7 @@ static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta
 
 	if (hyptrace_memory_is_image(d->mem)) {
 		meta->begin = ring->begin;
-		meta->buffer.reader.id = UINT32_MAX;
+		meta->buffer.reader.id = HYPTRACE_NO_READER;
 	} else if (!hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_MAP_META], meta,
 					 page_size)) {
 		memset(meta, 0, page_size);

@@ -82,14 +82,17 @@ static bool take_field(struct check *c)
 	return false;
 }
 
-/* A string, or several of them; or a character */
+/*
+ * A string, or several of them; or a character. For libtraceevent a control character and a comma
+ * end a string, and it parses the rest.
+ */
 static bool check_quoted(struct check *c, char quote)
 {
 	bool any = false;
 
 	for (skip_blanks(c); *c->at == quote; skip_blanks(c)) {
 		for (c->at++; *c->at && *c->at != quote; c->at++)
-			if (*c->at == '\\' && !*++c->at)
+			if (iscntrl((unsigned char)*c->at) || (*c->at == '\\' && !*++c->at))
 				return false;
 		if (!*c->at++)
 			return false;

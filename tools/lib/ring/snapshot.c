@@ -284,8 +284,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 	bool gone_on = begin != snap->begin || now != snap->reader_ts || now > begin;
 	bool consumers, gap;
 
-	/* Memory that has outlived a reset has no reader, and nothing changes. */
-	if (now == UINT64_MAX)
+	if (reader->meta->reader.id == HYPTRACE_NO_READER)
 		return;
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
