@@ -572,7 +572,7 @@ HYP_EVENT(hyp_panic,
  * is the number of traced functions that have called each other to call it.
  */
 HYP_EVENT(func,
-	HE_PROTO(u16 id, u16 depth, u64 duration, u64 ago),
+	HE_PROTO(u16 id, u16 depth, u64 took, u64 ago),
 	HE_STRUCT(
 		he_field(u16, id)
 		he_field(u16, depth)
@@ -582,7 +582,7 @@ HYP_EVENT(func,
 	HE_ASSIGN(
 		__entry->id = id;
 		__entry->depth = depth;
-		__entry->duration = duration;
+		__entry->duration = took;
 		__entry->ago = ago;
 	),
 	HE_PRINTK("id=%u depth=%u duration=%llu ago=%llu", __entry->id, __entry->depth,

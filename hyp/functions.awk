@@ -53,10 +53,9 @@ NF == 3 && $2 ~ /^[tTwW]$/ {
 # objdump -r: where a function has its NOP
 $2 == "R_AARCH64_ABS64" && !current {
 	split($3, part, "[+]0x")
-	at = number(part[2])
+	places[++nr] = number(part[2])
 	if (part[1] != ".hyp.text")
-		at += place[part[1]] - base
-	places[++nr] = at
+		places[nr] += place[part[1]] - base
 }
 
 # objdump -d: a function, and which ones it calls or branches to
@@ -77,32 +76,32 @@ END {
 	for (i in calls)
 		if (i ~ /^(__hyptrace_|hyptrace_(functions_record|panic|psci_resume|rings_seal|ring_(un)?park|count_o))/)
 			exclude(i)
-	print "/* SPDX-License-Identifier: GPL-2.0-only */"
-	print "\t.section .hyp.text, \"ax\"\n\t.balign 4\n\t.globl hyptrace_function_stubs\nhyptrace_function_stubs:"
 	for (i = 1; i <= nr; i++) {
 		# a BTI may come before the NOP
 		known = places[i] + base in at_name ? at_name[places[i] + base] : at_name[places[i] + base - 4]
-		if (known == "" || known in never) {
-			print "/* not " known " */"
+		if (known == "" || known in never)
 			continue
+		# sorted by name, so that a pattern of names is few ranges of ids
+		for (j = kept++; j && name[j - 1] > known; j--) {
+			name[j] = name[j - 1]
+			at[j] = at[j - 1]
 		}
-		printf "\tmov\tx11, x30\n\tbl\thyptrace_function_enter\n\tb\t__hyp_section_.hyp.text + %d\n\tnop\n",
-			places[i] + 4
-		keep[kept++] = places[i] " " known
+		name[j] = known
+		at[j] = places[i]
 	}
+	print "/* SPDX-License-Identifier: GPL-2.0-only */"
+	print "\t.section .hyp.text, \"ax\"\n\t.balign 4\n\t.globl hyptrace_function_stubs\nhyptrace_function_stubs:"
+	for (i = 0; i < kept; i++)
+		printf "\tmov\tx11, x30\n\tbl\thyptrace_function_enter\n\tb\t__hyp_section_.hyp.text + %d\n\tnop\n", at[i] + 4
 	print "\t.section .hyp.rodata, \"a\"\n\t.balign 4\n\t.globl hyptrace_function_places, hyptrace_function_places_end"
 	print "hyptrace_function_places:"
-	for (i = 0; i < kept; i++) {
-		split(keep[i], part, " ")
-		printf "\t.long\t__hyp_section_.hyp.text + %d - .\n", part[1]
-	}
+	for (i = 0; i < kept; i++)
+		printf "\t.long\t__hyp_section_.hyp.text + %d - .\n", at[i]
 	print "hyptrace_function_places_end:"
 	# For the host
 	print "\t.section .rodata.hyptrace_functions, \"a\"\n\t.globl hyptrace_function_names, hyptrace_function_names_end"
 	print "hyptrace_function_names:"
-	for (i = 0; i < kept; i++) {
-		split(keep[i], part, " ")
-		printf "\t.asciz\t\"%s\"\n", part[2]
-	}
+	for (i = 0; i < kept; i++)
+		printf "\t.asciz\t\"%s\"\n", name[i]
 	print "hyptrace_function_names_end:"
 }
