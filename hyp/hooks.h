@@ -13,7 +13,6 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
-#include "function.h"
 #include "printk.h"
 #include "ring.h"
 
@@ -168,8 +167,6 @@ static __always_inline void hyptrace_host_exit(void)
 
 	/* While nothing is on, this one test is all. */
 	if (unlikely(on)) {
-		if (on & BIT_ULL(HYPTRACE_EVENT_func))
-			hyptrace_functions_end();
 		if (on & BIT_ULL(HYPTRACE_EVENT_hyp_exit))
 			__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 		else
@@ -272,7 +269,6 @@ static inline void hyptrace_guest_begin(bool protected)
 	if (protected) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);
-		hyptrace_functions_hide(true);
 	}
 }
 
@@ -285,7 +281,6 @@ static inline void hyptrace_guest_end(bool protected)
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
 	if (protected) {
-		hyptrace_functions_hide(false);
 		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_GUEST);
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 	}
