@@ -150,7 +150,7 @@ static void address(void **state)
 	hyptrace_formats_free(fmts);
 }
 
-/* For libtraceevent the string ends at the comma, and it divides by zero when it parses the rest. */
+/* For libtraceevent the string ends at the comma, and it divides by zero as it parses the rest. */
 static void control_character(void **state)
 {
 	struct selftest selftest = { .id = 3, .value = 5 };
