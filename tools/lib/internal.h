@@ -181,10 +181,9 @@ struct hyptrace_reader {
 	size_t				data_size;
 	const struct hyptrace_backend	*backend;	/* NULL: the driver */
 	void				*backend_arg;
+	/* of memory that has outlived a reset: nobody else reads, and nothing changes */
+	bool				is_image;
 };
-
-/* reader.id of memory that has outlived a reset: it has no reader, and nothing changes */
-#define HYPTRACE_NO_READER	UINT32_MAX
 
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);
 

@@ -327,7 +327,6 @@ static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta
 
 	if (hyptrace_memory_is_image(d->mem)) {
 		meta->begin = ring->begin;
-		meta->buffer.reader.id = HYPTRACE_NO_READER;
 	} else if (!hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_MAP_META], meta,
 					 page_size)) {
 		memset(meta, 0, page_size);
@@ -391,6 +390,7 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	meta = map_memory(page_size);
 	to = map_memory(reader->data_size);
 	reader->meta = (void *)meta;
+	reader->is_image = hyptrace_memory_is_image(d->mem);
 	reader->data = to;
 	if (!meta || !to) {
 		hyptrace_reader_close(reader);

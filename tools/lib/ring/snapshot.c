@@ -284,7 +284,7 @@ static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *r
 	bool gone_on = begin != snap->begin || now != snap->reader_ts || now > begin;
 	bool consumers, gap;
 
-	if (reader->meta->reader.id == HYPTRACE_NO_READER)
+	if (reader->is_image)
 		return;
 	while (snap->first < snap->nr && snap->subbufs[snap->first].ts < begin)
 		drop_oldest(snap);
