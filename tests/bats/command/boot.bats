@@ -130,7 +130,7 @@ complains()
 
 @test "an event with a wrong filter does not stop the recording" {
 	boots "selftest:stop=selftest:filter=id ="
-	complains = "an operator is missing: use ==, !=, <, <=, >, >= or &"
+	complains "=" "an operator is missing: use ==, !=, <, <=, >, >= or &"
 	events 'map(select(.enabled) | .trigger) == [null]'
 }
 
