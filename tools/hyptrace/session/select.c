@@ -54,7 +54,12 @@ static void check_names(const char *path)
 static void note_missing(void *arg, const char *text)
 {
 	struct context *ctx = arg;
+	unsigned int i;
 
+	/* a ring may be read more than once */
+	for (i = 0; i < ctx->nr_missing; i++)
+		if (!strcmp(ctx->missing[i], text))
+			return;
 	cmd_note("\"%s\": %s", ctx->dump, text);
 	ctx->missing = xreallocarray(ctx->missing, ctx->nr_missing + 1, sizeof(*ctx->missing));
 	ctx->missing[ctx->nr_missing++] = xstrdup(text);

@@ -308,7 +308,9 @@ int catch_save(struct catcher *c)
 	code = prepare(&saver, &ops) ?: child_start(&s->child);
 	if (!code) {
 		if (!s->quiet)
-			cmd_note("waiting for %s (end with Ctrl-C)", c->what ?: "a trigger that fires, or SIGUSR1");
+			cmd_note("waiting for %s (end with Ctrl-C)", c->what ?: c->idle ?
+				 "a trigger that fires, a time without events, or SIGUSR1" :
+				 "a trigger that fires, or SIGUSR1");
 		code = loop_run(l);
 		if (!code)
 			finish(&saver);

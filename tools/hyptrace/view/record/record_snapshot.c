@@ -143,7 +143,8 @@ static void save(struct saving *saving)
 	r->session.arg = saving;
 	saving->code = session_run(&r->session) ?: saving->code;
 	begin_file(saving);
-	for (i = 0; i < r->session.ctx->nr_missing && r->file.w; i++)
+	/* report reads the file of a quiet one at once: it would say them again */
+	for (i = 0; i < r->session.ctx->nr_missing && r->file.w && !r->session.quiet; i++)
 		hyptrace_file_add_note(r->file.w, r->session.ctx->missing[i]);
 	for (c = saving->copiers; c < saving->copiers + r->nr_rings; c++) {
 		flush(saving, c);
