@@ -233,8 +233,11 @@ TEST_F(map, get_reader_reports_the_losses)
 	pages = &meta->read + 1;
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
 	ASSERT_EQ(0, get_reader(fd));
-	EXPECT_EQ(meta->overrun, pages[0] * PER_SUBBUF);
-	EXPECT_EQ((TOO_MANY - 1) / PER_SUBBUF, pages[1]);
+	/* A CPU that stood still for too long wrote a time extend, which has the room of an event. */
+	EXPECT_GE(pages[0] * PER_SUBBUF, meta->overrun);
+	EXPECT_LT((pages[0] - 1) * PER_SUBBUF, meta->overrun);
+	EXPECT_LE((TOO_MANY - 1) / PER_SUBBUF, pages[1]);
+	EXPECT_GE(TOO_MANY / PER_SUBBUF, pages[1]);
 	EXPECT_LT(0, meta->reader.lost_events);
 	EXPECT_EQ(meta->overrun, meta->reader.lost_events);
 	EXPECT_EQ(TOO_MANY, meta->entries);
