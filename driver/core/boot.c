@@ -9,6 +9,7 @@
  */
 #include <linux/bits.h>
 #include <linux/cleanup.h>
+#include <linux/glob.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -115,16 +116,11 @@ static void read_option(struct boot *boot, char *word, unsigned long *given)
 		warn(boot, word, why);
 }
 
-/* Does a name, "all" or one that ends with "*" mean the event? */
+/* Does a name, "all" or a glob mean the event? */
 static bool means(const char *name, const char *event)
 {
-	size_t length = strlen(name);
-
-	if (!strcmp(name, "all"))
-		return true;
-	if (length && name[length - 1] == '*')
-		return !strncmp(name, event, length - 1);
-	return !strcmp(name, event);
+	return !strcmp(name, "all") || !strcmp(name, event) ||
+	       (IS_ENABLED(CONFIG_GLOB) && glob_match(name, event));
 }
 
 static void read_event(struct boot *boot, const char *name)
@@ -151,6 +147,9 @@ static void read_words(struct boot *boot, char *words)
 
 	while ((word = strsep(&words, ":")))
 		read_option(boot, word, &given);
+	if (!*events && !boot->stop)
+		pr_warn("hyptrace: remote \"%s\" is not traced: the words of the boot name no event\n",
+			boot->remote->name);
 	while ((word = strsep(&events, ","))) {
 		if (*word)
 			read_event(boot, word);

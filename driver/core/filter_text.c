@@ -9,7 +9,8 @@
  * User space sends terms, and never a text alone. This is for the command line: see boot.c.
  */
 #include <linux/ctype.h>
-#include <linux/errno.h>
+#include <linux/err.h>
+#include <linux/errname.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/time64.h>
@@ -152,26 +153,16 @@ static int parse_number(struct parser *p, const struct hyptrace_field *field, u6
 	return 0;
 }
 
-#define ERRNO(name)	{ #name, name }
-
-/* The number of an errno that EL2 may return, by its name after a minus; 0 if there is none */
-static u64 find_errno(const char *name, size_t length)
+/* The number of an errno by its name after a minus; 0 if there is none, or the kernel has no names */
+static u64 find_errno(const char *at, size_t length)
 {
-	static const struct {
-		const char	*name;
-		u8		number;
-	} errnos[] = {
-		ERRNO(EPERM), ERRNO(ENOENT), ERRNO(ESRCH), ERRNO(EINTR), ERRNO(EIO), ERRNO(ENXIO),
-		ERRNO(E2BIG), ERRNO(EAGAIN), ERRNO(ENOMEM), ERRNO(EACCES), ERRNO(EFAULT),
-		ERRNO(EBUSY), ERRNO(EEXIST), ERRNO(ENODEV), ERRNO(EINVAL), ERRNO(ENOSPC),
-		ERRNO(ERANGE), ERRNO(EDEADLK), ERRNO(ENODATA), ERRNO(EOVERFLOW),
-		ERRNO(EOPNOTSUPP), ERRNO(ETIMEDOUT),
-	};
-	unsigned int i;
+	const char *name;
+	int number;
 
-	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
-		if (strlen(errnos[i].name) == length && !strncmp(errnos[i].name, name, length))
-			return errnos[i].number;
+	for (number = 1; number <= MAX_ERRNO; number++) {
+		name = errname(number);
+		if (name && strlen(name) == length && !strncmp(name, at, length))
+			return number;
 	}
 	return 0;
 }
@@ -211,7 +202,7 @@ static int parse_value(struct parser *p, const struct hyptrace_field *field, u8 
 	} else {
 		*value = find_errno(p->at, length);
 		if (!*value)
-			return fail(p, "this is no errno that EL2 returns: use its number");
+			return fail(p, "this is no errno: use its number");
 		p->at += length;
 	}
 	/* A sign is for fields that have one. A mask has any bit. */

@@ -57,7 +57,7 @@ complains()
 }
 
 @test "all words are used" {
-	boots "hyp_*,host_hcall:size=64K:mode=discard:stop=selftest:after=0x2:filter=id == 0x10 || ( id > 3 && id <= 5 )"
+	boots "h[y]p_*,host_hca?l:size=64K:mode=discard:stop=selftest:after=0x2:filter=id == 0x10 || ( id > 3 && id <= 5 )"
 	same "$(cat "$BATS_TEST_TMPDIR/said")" ""
 	is '.state == "tracing" and .mode == "discard" and .size_requested == 65536'
 	events 'all(.enabled == (.name | startswith("hyp_") or IN("host_hcall", "selftest")))'
@@ -86,7 +86,7 @@ complains()
 
 @test "values have names, times have units, as in other filters" {
 	local filter
-	for filter in "duration > 1.204 us" "duration >= 20ms" "ret == -EPERM" "ret < -1" "ret == -22" "ret & 0x8000000000000000" \
+	for filter in "duration > 1.204 us" "duration >= 20ms" "ret == -EPERM" "ret == -ENOTTY" "ret < -1" "ret == -22" "ret & 0x8000000000000000" \
 		"ret == -9223372036854775808"; do
 		boots "host_hcall:filter=$filter"
 		same "$(cat "$BATS_TEST_TMPDIR/said")" ""
@@ -146,6 +146,16 @@ complains()
 	is '.state == "unloaded"'
 }
 
+@test "words without an event are named" {
+	local words
+	for words in "" ":size=64K"; do
+		boots "$words"
+		grep -q 'remote "test" is not traced: the words of the boot name no event$' <<<"$(dmesg | tail -n 3)"
+		is '.state == "unloaded"'
+		modprobe -r hyptrace_test
+	done
+}
+
 @test "status prints the words that begin the same trace" {
 	boots "selftest"
 	ht reset
@@ -187,6 +197,7 @@ complains()
 		says "$why"
 	done <<-END
 		selftest:size=x|wrong word "size=x"
+		selftest:size=999T|wrong word "size=999T": it exceeds the memory of this machine
 		selftest:mode=x|wrong word "mode=x"
 		selftest:stop=x|wrong word "stop=x": there is no such event
 		selftest:after=1|wrong word "after": it needs stop=EVENT
