@@ -183,7 +183,7 @@ check "no event is lost" has_events hyp
 check "EL2's panic is the last" ends_with hyp 'hyp_panic: vcpu=0'
 check "rings that are read, and unloaded" boot unload unload "$events reserve_mem=8M:4096:hyptrace"
 check "a stream could map them" has_lines 100 "$work/unload/streamed"
-check "that is said" says unload report.said "were not loaded at the reset"
+check "that is said" says unload report.said "it was not loaded, or did not fit"
 check "rings that are read, and cleared" boot clear clear "$events:size=1M reserve_mem=8M:4096:hyptrace"
 check "no later event is lost" has_all clear
 check "rings whose reader has lost events" boot slow slow "$events:size=16K reserve_mem=8M:4096:hyptrace"
@@ -192,6 +192,7 @@ check "rings that are full, and discard events" boot discard reboot "$events:mod
 check "the first events are there, and the others are counted" has_first discard
 check "rings that do not fit" boot large reboot "$events:size=4M reserve_mem=8M:4096:hyptrace"
 check "the log says so" says large log "a reset will lose its rings: the memory that outlives it has no room for"
+check "the next boot says that they are lost" says large report.said "it was not loaded, or did not fit"
 check "memory that is too small" boot small reboot "$events reserve_mem=64K:4096:hyptrace"
 check "the log says so, too" says small log "is not used: it is too small"
 check "memory of the device tree that is no RAM" boot none reboot "$events" --reserve 6f000000:800000

@@ -137,10 +137,12 @@ static uint64_t read_count(struct dump *d, const struct ring *ring, unsigned int
 	return count;
 }
 
-static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
+/* Return false if the ring did not fit in the memory that outlives a reset. */
+static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 {
 	struct ring *ring = &d->rings[cpu];
 	bool complete = true;
+	uint64_t word;
 	int ret;
 
 	ring->list.cpu = cpu;
@@ -153,7 +155,13 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 		free(ring->list.at);
 		ring->list.at = NULL;
 		note(d, "the ring of CPU %u %s", cpu, why(ret));
-		return;
+		return true;
+	}
+	if (hyptrace_memory_is_image(d->mem) &&
+	    !hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_COUNTS], &word, sizeof(word))) {
+		free(ring->list.at);
+		ring->list.at = NULL;
+		return false;
 	}
 	d->bytes_left -= (uint64_t)ring->list.nr * d->page->page_size;
 	ring->overrun = read_count(d, ring, d->page->overrun, &complete);
@@ -165,12 +173,13 @@ static void read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 						 &ring->reported, sizeof(ring->reported));
 	if (!complete)
 		note(d, "counters of CPU %u are not in the dump: more events may be lost", cpu);
+	return true;
 }
 
 static int read_rings(struct dump *d, struct hyptrace_error *err)
 {
 	struct dump_list list = {};
-	unsigned int cpu;
+	unsigned int cpu, lost = 0;
 	bool found = !hyptrace_memory_is_image(d->mem);
 	int ret = hyptrace_list_read(d->mem, d->remote->rings, d->page->page_size, false, &list);
 
@@ -181,13 +190,15 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
 	for (cpu = 0; cpu < d->nr_rings; cpu++)
 		if (list.at[cpu]) {
-			read_ring(d, cpu, list.at[cpu]);
-			found = true;
+			lost += !read_ring(d, cpu, list.at[cpu]);
+			found = found || d->rings[cpu].list.at;
 		}
 	free(list.at);
 	if (!d->rings)
 		return hyptrace_error_memory(err);
-	return found ? 0 : hyptrace_error_set(err, ENODATA, "the rings of \"%.*s\" were not loaded at the reset",
+	if (found && lost)
+		note(d, "the rings of %u CPUs did not fit in the memory that outlives a reset", lost);
+	return found ? 0 : hyptrace_error_set(err, ENODATA, "no ring of \"%.*s\" is in the memory that outlives a reset: it was not loaded, or did not fit",
 					      HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
