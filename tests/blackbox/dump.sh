@@ -68,6 +68,13 @@ says_which_kernel()
 		grep -F "$series." "$work/uname" && grep aarch64 "$work/uname"
 }
 
+# control_refuses WORDS VERB [ARGUMENT]: a verb for what runs says so
+control_refuses()
+{
+	! "$hyptrace" -r "dump:$work/with" "${@:2}" >"$work/events" 2>"$work/error" && [[ ! -s $work/events ]] &&
+		grep -F -- "$1" "$work/error"
+}
+
 others_read()
 {
 	"$hyptrace" stat -i "$work/with" && "$hyptrace" export -f csv "$work/with" && "$hyptrace" strace -c -i "$work/with"
@@ -108,6 +115,8 @@ check "show reads it, too" "$hyptrace" show -i "$work/with"
 check "stat, export and strace read it" others_read
 check "the file says which kernel it is of" says_which_kernel
 check "a remote that it does not have is named" refuses 'no such remote "nobody"' "$work/with" -r nobody
+check "status refuses it" control_refuses "has events, and no state" status
+check "so does enable" control_refuses "can only be read" enable hyp_enter
 check "a dump of a machine without hyptrace is refused" refuses "has nothing of hyptrace" "$work/without"
 check "of a dump that was cut, it says what is missing" reads_the_rest
 head -c 100 "$work/with" >"$work/head"

@@ -304,6 +304,9 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 
 	cmd_parse(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
 	code = cmd_connect(ctx);
+	if (!code && ctx->dump)
+		return cmd_fail("\"%s\" has events, and no state: see them by report, show and stat",
+				ctx->dump);
 	if (!code && in.boot)
 		return boot_words(ctx, in.words);
 	code = code ?: cmd_get_remotes(ctx, true, &remotes, &nr);
