@@ -22,9 +22,10 @@
 #include "session/loop.h"
 
 /* of message.c */
-void cmd_note(const char *fmt, ...)
+int cmd_fail(const char *fmt, ...)
 {
 	(void)fmt;
+	return EXIT_REFUSED;
 }
 
 /* A listener: a pipe whose bytes are notifications, 'x' for one that was lost */

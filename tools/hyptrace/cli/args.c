@@ -100,8 +100,13 @@ bool parse_duration(const char *text, uint64_t *nsec)
 
 bool parse_mode(const char *s, uint32_t *mode)
 {
-	*mode = strcmp(s, "discard") ? HYPTRACE_MODE_OVERWRITE : HYPTRACE_MODE_DISCARD;
-	return *mode == HYPTRACE_MODE_DISCARD || !strcmp(s, "overwrite");
+	if (!strcmp(s, "overwrite"))
+		*mode = HYPTRACE_MODE_OVERWRITE;
+	else if (!strcmp(s, "discard"))
+		*mode = HYPTRACE_MODE_DISCARD;
+	else
+		return false;
+	return true;
 }
 
 static int compare_ids(const void *a, const void *b)

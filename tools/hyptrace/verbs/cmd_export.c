@@ -47,7 +47,8 @@ static error_t unknown_format(const char *name)
 	while ((format = export_next_format(format)))
 		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
 	text_close(f);
-	return cmd_usage("unknown format \"%s\": use one of %s", name, list);
+	cmd_note("unknown format \"%s\": use one of %s", name, list);
+	return -EINVAL;
 }
 
 static bool is_folder(const char *name)
@@ -443,7 +444,8 @@ static int export_to_output(struct job *job)
 		progress_begin(s->file, !s->quiet && (!is_stdout || is_stdout_file()));
 	code = run_format(job);
 	progress_end();
-	code = code ?: export_output_finish(&job->output);
+	if (!code)
+		code = export_output_finish(&job->output);
 	if (code) {
 		export_output_abandon(&job->output);
 		return code;

@@ -4,7 +4,9 @@
  * and what QEMU's dump-guest-memory writes. An image of memory that has outlived a reset
  * (/dev/hyptrace-previous, or a copy of it) needs no library.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "dump.h"
 
 #ifdef KDUMPFILE
+#include <assert.h>
 #include <dlfcn.h>
 #include <libkdumpfile/kdumpfile.h>
 #endif
@@ -28,26 +31,24 @@ struct dump_memory {
 	struct _kdump_ctx *ctx;		/* else */
 	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
 	bool		is_damaged;	/* the page was found, with another sum */
-	unsigned int	nr_missing;	/* pages that could not be read */
 };
 
 /* Read the page at an address. Return it if it is the one, else NULL. */
-static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address)
+static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address,
+				       const struct hyptrace_dump *head)
 {
-	struct hyptrace_dump head, *whole = NULL;
+	struct hyptrace_dump *whole = NULL;
 	uint32_t sum;
 
-	if (!hyptrace_memory_read(mem, address, &head, sizeof(head)))
-		mem->nr_missing++;
-	else if (!memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic)) &&
-		 head.address == address && head.page_size >= PAGE_SIZE_MIN &&
-		 head.page_size <= PAGE_SIZE_MAX && !(head.page_size & (head.page_size - 1)))
-		whole = malloc(head.page_size);
-	if (whole && hyptrace_memory_read(mem, address, whole, head.page_size)) {
+	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
+	    head->address == address && head->page_size >= PAGE_SIZE_MIN &&
+	    head->page_size <= PAGE_SIZE_MAX && !(head->page_size & (head->page_size - 1)))
+		whole = malloc(head->page_size);
+	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
 		sum = whole->sum;
 		whole->sum = 0;
-		if (hyptrace_has_crc(whole, head.page_size, sum) &&
-		    whole->page_size == head.page_size)
+		if (hyptrace_has_crc(whole, head->page_size, sum) &&
+		    whole->page_size == head->page_size)
 			return whole;
 		mem->is_damaged = true;
 	}
@@ -69,14 +70,27 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 /* It is loaded when a dump is opened: it brings a library for each kind of compression. */
 #define LIBRARY		"libkdumpfile.so.10"
 
-#define ALL_FUNCTIONS(each) \
-	each(new) each(free) each(open_fdset) each(get_err) each(read) each(get_typed_attr) \
-	each(set_attr) each(bmp_incref) each(bmp_decref) each(bmp_find_set)
-#define MEMBER(name)	typeof(kdump_##name) *name;
-#define NAME(name)	"kdump_" #name,
+static struct {
+	typeof(kdump_new)		*new;
+	typeof(kdump_free)		*free;
+	typeof(kdump_open_fdset)	*open_fdset;
+	typeof(kdump_get_err)		*get_err;
+	typeof(kdump_read)		*read;
+	typeof(kdump_get_typed_attr)	*get_typed_attr;
+	typeof(kdump_set_attr)		*set_attr;
+	typeof(kdump_bmp_incref)	*bmp_incref;
+	typeof(kdump_bmp_decref)	*bmp_decref;
+	typeof(kdump_bmp_find_set)	*bmp_find_set;
+} kdump;
 
-static struct { ALL_FUNCTIONS(MEMBER) } kdump;
-static const char *const functions[] = { ALL_FUNCTIONS(NAME) };
+/* In the same order */
+static const char *const functions[] = {
+	"kdump_new", "kdump_free", "kdump_open_fdset", "kdump_get_err", "kdump_read",
+	"kdump_get_typed_attr", "kdump_set_attr", "kdump_bmp_incref", "kdump_bmp_decref",
+	"kdump_bmp_find_set",
+};
+
+static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its name");
 
 static bool load_library(struct hyptrace_error *err)
 {
@@ -140,10 +154,15 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
 {
 	kdump_attr_t line = { .type = KDUMP_STRING };
+	struct hyptrace_dump head, *page = NULL;
+	uint64_t address;
 
 	if (kdump.get_typed_attr(mem->ctx, LINE, &line) != KDUMP_OK)
 		return NULL;
-	return read_page(mem, strtoull(line.val.string, NULL, 16));
+	address = strtoull(line.val.string, NULL, 16);
+	if (hyptrace_memory_read(mem, address, &head, sizeof(head)))
+		page = read_page(mem, address, &head);
+	return page;
 }
 
 /*
@@ -153,7 +172,8 @@ static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
 static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 {
 	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };
-	struct hyptrace_dump *page = NULL, *other;
+	struct hyptrace_dump head, *page = NULL, *other;
+	unsigned int missing = 0;
 	kdump_addr_t pfn = 0, at;
 
 	if (kdump.get_typed_attr(mem->ctx, KDUMP_ATTR_PAGE_SIZE, &size) != KDUMP_OK) {
@@ -165,13 +185,14 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 		return NULL;
 	/* reading may replace the attribute */
 	kdump.bmp_incref(map.val.bitmap);
-	mem->nr_missing = 0;
-	for (; kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK; pfn++) {
-		if (mem->nr_missing >= MISSING_MAX)
-			break;
+	for (; missing < MISSING_MAX && kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK; pfn++)
 		for (at = pfn * size.val.number; at < (pfn + 1) * size.val.number;
 		     at += PAGE_SIZE_MIN) {
-			other = read_page(mem, at);
+			other = NULL;
+			if (hyptrace_memory_read(mem, at, &head, sizeof(head)))
+				other = read_page(mem, at, &head);
+			else
+				missing++;
 			if (other && page && other->changed < page->changed) {
 				free(other);
 			} else if (other) {
@@ -179,7 +200,6 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 				page = other;
 			}
 		}
-	}
 	kdump.bmp_decref(map.val.bitmap);
 	return page;
 }
@@ -216,7 +236,13 @@ static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 
 #endif
 
-/* Open a dump. Return NULL if that fails. */
+/**
+ * hyptrace_memory_open - open a dump
+ * @path:	the file
+ * @err:	the reason if it fails
+ *
+ * Return: the dump, for hyptrace_memory_close(), or NULL.
+ */
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
 {
 	struct dump_memory *mem = calloc(1, sizeof(*mem));
@@ -227,18 +253,26 @@ struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error
 	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem->fd < 0) {
 		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
-	} else if (pread(mem->fd, &head, sizeof(head), 0) == sizeof(head) &&
-		   !memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic))) {
+		goto fail;
+	}
+	if (pread(mem->fd, &head, sizeof(head), 0) == sizeof(head) &&
+	    !memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic))) {
 		mem->is_image = true;
 		mem->base = head.address;
-		return mem;
-	} else if (!open_kdump(mem, path, err)) {
-		return mem;
+	} else if (open_kdump(mem, path, err)) {
+		goto fail;
 	}
+	return mem;
+
+fail:
 	hyptrace_memory_close(mem);
 	return NULL;
 }
 
+/**
+ * hyptrace_memory_close - close a dump
+ * @mem:	the dump, or NULL
+ */
 void hyptrace_memory_close(struct dump_memory *mem)
 {
 	if (!mem)
@@ -249,13 +283,26 @@ void hyptrace_memory_close(struct dump_memory *mem)
 	free(mem);
 }
 
-/* Is it what a boot has left in memory that outlives a reset? Its rings are sealed. */
+/**
+ * hyptrace_memory_is_image - whether this is what a boot has left in memory that outlives a reset
+ * @mem:	the dump
+ *
+ * Return: true if the rings in it are sealed: see struct hyptrace_seal.
+ */
 bool hyptrace_memory_is_image(const struct dump_memory *mem)
 {
 	return mem->is_image;
 }
 
-/* Read memory at a physical address. Return false if the dump does not have all of it. */
+/**
+ * hyptrace_memory_read - read memory
+ * @mem:	the dump
+ * @address:	physical address
+ * @to:		destination
+ * @size:	number of bytes
+ *
+ * Return: true; false if the dump does not have all of it.
+ */
 bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
 {
 	if (mem->is_image)
@@ -263,12 +310,22 @@ bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, s
 	return read_kdump(mem, address, to, size);
 }
 
-/*
- * Find the page by which the driver describes everything, for free(). Return 0; -ENOENT if there is
- * none, -EBADMSG if it is damaged.
+/**
+ * hyptrace_memory_find - find the page by which the driver describes everything
+ * @mem:	the dump
+ * @page:	out: the page, to be freed
+ *
+ * Return: 0; -ENOENT if there is none, -EBADMSG if it is damaged.
  */
 int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
 {
-	*page = mem->is_image ? read_page(mem, mem->base) : find_in_kdump(mem);
+	struct hyptrace_dump head;
+
+	if (!mem->is_image)
+		*page = find_in_kdump(mem);
+	else if (hyptrace_memory_read(mem, mem->base, &head, sizeof(head)))
+		*page = read_page(mem, mem->base, &head);
+	else
+		*page = NULL;
 	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
 }

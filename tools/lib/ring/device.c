@@ -3,8 +3,12 @@
  * Attach to a ring as its consumer or as an observer: to /dev/hyptrace, or to what another source
  * than the driver has.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,17 +83,23 @@ static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flag
 	if (!reader)
 		return hyptrace_error_null(hyptrace_error_memory(err));
 	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | open_flags);
-	if (reader->fd < 0)
+	if (reader->fd < 0) {
 		open_error(errno, err);
-	else if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach))
+		goto fail;
+	}
+	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
 		attach_error(errno, err);
-	else if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER)
+		goto fail;
+	}
+	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
 		hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
 				   attach.subbuf_size);
-	else
-		reader->subbuf_size = attach.subbuf_size;
-	if (reader->subbuf_size)
-		return reader;
+		goto fail;
+	}
+	reader->subbuf_size = attach.subbuf_size;
+	return reader;
+
+fail:
 	hyptrace_reader_close(reader);
 	return NULL;
 }
@@ -112,20 +122,6 @@ struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int fl
 	return attach(remote, cpu, flags, 0, err);
 }
 
-/* @open: NULL if the source has no such readers; @why says so */
-static struct hyptrace_reader *open_backend(struct hyptrace *h, hyptrace_open_fn open, int cpu,
-					    const char *why, struct hyptrace_error *err)
-{
-	struct hyptrace_reader *reader;
-
-	if (!open)
-		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP, "%s", why));
-	reader = open(h->backend_arg, cpu, err);
-	if (reader)
-		reader->backend = h->backend;
-	return reader;
-}
-
 /**
  * hyptrace_reader_open_on - become the consumer of a ring of a connection's remote
  * @h:		the connection, which must stay open longer than the reader
@@ -139,9 +135,24 @@ static struct hyptrace_reader *open_backend(struct hyptrace *h, hyptrace_open_fn
 struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
 						int flags, struct hyptrace_error *err)
 {
+	struct hyptrace_reader *reader;
+
 	if (!h->backend)
 		return hyptrace_reader_open(remote, cpu, flags, err);
-	return open_backend(h, h->backend->open, cpu, "it has no new events", err);
+	if (!h->backend->open)
+		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
+							      "it has no new events"));
+	reader = h->backend->open(h->backend_arg, cpu, err);
+	if (reader)
+		reader->backend = h->backend;
+	return reader;
+}
+
+static const void *map_part(int fd, size_t size, size_t offset)
+{
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+
+	return map == MAP_FAILED ? NULL : map;
 }
 
 static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
@@ -150,19 +161,19 @@ static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
 	size_t size = sysconf(_SC_PAGESIZE);
 	int ret;
 
-	meta = hyptrace_map(size, PROT_READ, MAP_SHARED, reader->fd, 0);
+	meta = map_part(reader->fd, size, 0);
 	/* the meta page holds its own size, which may be more than a page */
 	if (meta && meta->meta_page_size > size) {
 		size_t whole = meta->meta_page_size;
 
 		munmap((void *)meta, size);
 		size = whole;
-		meta = hyptrace_map(size, PROT_READ, MAP_SHARED, reader->fd, 0);
+		meta = map_part(reader->fd, size, 0);
 	}
 	if (!meta)
 		goto fail;
 	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
-	reader->data = hyptrace_map(reader->data_size, PROT_READ, MAP_SHARED, reader->fd, size);
+	reader->data = map_part(reader->fd, reader->data_size, size);
 	if (!reader->data)
 		goto fail;
 	reader->meta = meta;
@@ -209,9 +220,17 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
 							 int cpu, struct hyptrace_error *err)
 {
+	struct hyptrace_reader *reader;
+
 	if (!h->backend)
 		return hyptrace_reader_open_snapshot(remote, cpu, err);
-	return open_backend(h, h->backend->map, cpu, "it has no snapshots", err);
+	if (!h->backend->map)
+		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
+							      "it has no snapshots"));
+	reader = h->backend->map(h->backend_arg, cpu, err);
+	if (reader)
+		reader->backend = h->backend;
+	return reader;
 }
 
 /**

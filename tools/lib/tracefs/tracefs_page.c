@@ -3,6 +3,11 @@
  * Make sub-buffers of records, which come from the pages of a raw pipe or from the lines of a
  * trace_pipe. What cannot be understood is a lost event.
  */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <linux/hyptrace_record.h>
 
 #include "tracefs.h"
@@ -16,6 +21,8 @@
 void hyptrace_tracefs_flush(struct tracefs_page *page)
 {
 	struct hyptrace_subbuf *subbuf = (void *)page->data;
+	size_t done = 0;
+	ssize_t n;
 
 	if (!page->used && !page->lost)
 		return;
@@ -29,8 +36,13 @@ void hyptrace_tracefs_flush(struct tracefs_page *page)
 	}
 	page->shared->at[page->shared->nr_begun % TRACEFS_UNREAD_MAX] = page->counts;
 	__atomic_store_n(&page->shared->nr_begun, page->shared->nr_begun + 1, __ATOMIC_SEQ_CST);
-	if (!page->has_failed)
-		page->has_failed = !hyptrace_write_all(page->fd, page->data, page->size);
+	while (done < page->size && !page->has_failed) {
+		n = write(page->fd, page->data + done, page->size - done);
+		if (n > 0)
+			done += n;
+		else if (n < 0 && errno != EINTR)
+			page->has_failed = true;
+	}
 	__atomic_store_n(&page->shared->nr_written, page->shared->nr_begun, __ATOMIC_SEQ_CST);
 	memset(page->data, 0, page->size);
 	page->used = 0;
@@ -91,8 +103,7 @@ static void put(struct tracefs_page *page, uint64_t ts, const void *payload, siz
 	page->shared->last = ts;
 }
 
-/* Return false if the record makes no sense. */
-static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,
+static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,
 		    const char *data, size_t size)
 {
 	char payload[TRACEFS_PAYLOAD_MAX] __attribute__((aligned(8))) = {};
@@ -101,13 +112,13 @@ static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 	uint16_t id;
 
 	if (size < sizeof(id))
-		return false;
+		goto lost;
 	memcpy(&id, data, sizeof(id));
-	for (i = 0; i < t->nr_events && t->events[i]->id != id; i++)
+	for (i = 0; i < t->nr_events && t->events[i].id != id; i++)
 		;
 	if (i == t->nr_events)
-		return false;
-	event = t->events[i];
+		goto lost;
+	event = &t->events[i];
 	memcpy(payload, &id, sizeof(id));
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct tracefs_field *field = &event->fields[i];
@@ -115,12 +126,14 @@ static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 		if (field->size == TRACEFS_TEXT || field->is_unknown)
 			continue;
 		if (field->from + field->size > size)
-			return false;
+			goto lost;
 		memcpy(payload + field->offset, data + field->from, field->size);
 	}
 	hyptrace_tracefs_set_unknown(event, payload);
 	put(page, ts, payload, event->size);
-	return true;
+	return;
+lost:
+	hyptrace_tracefs_lose(page, 1);
 }
 
 /*
@@ -163,8 +176,7 @@ bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, co
 		}
 		if (type_len || word[1] < WORD || word[1] > end - at)
 			goto damaged;
-		if (!put_raw(t, page, ts, at + WORD, word[1] - WORD))
-			hyptrace_tracefs_lose(page, 1);
+		put_raw(t, page, ts, at + WORD, word[1] - WORD);
 		at += word[1];
 	}
 	return true;

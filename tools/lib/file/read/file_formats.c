@@ -3,7 +3,12 @@
  * The events of a file that has no description: from the formats that trace-cmd has copied from
  * tracefs. For file_read.c.
  */
+#include <ctype.h>
 #include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <event-parse.h>
 
@@ -298,6 +303,16 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	return true;
 }
 
+static bool add_events(struct hyptrace_file *f)
+{
+	int nr = tep_get_events_count(f->tep), i;
+	bool done = true;
+
+	for (i = 0; i < nr && done; i++)
+		done = add_event(&f->meta, tep_get_event(f->tep, i));
+	return done;
+}
+
 /* Find the events of a file that has no description. */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
@@ -305,7 +320,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	struct tep_handle *tep = tep_alloc();
 	struct file_cursor c;
 	unsigned int i;
-	int nr, ret = 0;
+	int ret = 0;
 
 	if (!tep)
 		return hyptrace_error_memory(err);
@@ -328,9 +343,8 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 		if (c.ret == -ENOMEM || i == OPTION_EVENT_FORMATS)
 			ret = c.ret;
 	}
-	for (nr = 0; !ret && nr < tep_get_events_count(tep); nr++)
-		if (!add_event(&f->meta, tep_get_event(tep, nr)))
-			ret = hyptrace_error_memory(err);
+	if (!ret && !add_events(f))
+		ret = hyptrace_error_memory(err);
 	if (ret) {
 		tep_free(tep);
 		return ret;
