@@ -116,11 +116,16 @@ static void read_option(struct boot *boot, char *word, unsigned long *given)
 		warn(boot, word, why);
 }
 
-/* Does a name, "all" or a glob mean the event? */
+/* Does a name, "all" or a glob mean the event? Kernels that lack globs take "*" at the end only. */
 static bool means(const char *name, const char *event)
 {
-	return !strcmp(name, "all") || !strcmp(name, event) ||
-	       (IS_ENABLED(CONFIG_GLOB) && glob_match(name, event));
+	const size_t length = strcspn(name, "*");
+
+	if (!strcmp(name, "all") || !strcmp(name, event))
+		return true;
+	if (IS_ENABLED(CONFIG_GLOB))
+		return glob_match(name, event);
+	return !strcmp(name + length, "*") && !strncmp(name, event, length);
 }
 
 static void read_event(struct boot *boot, const char *name)

@@ -9,8 +9,7 @@
  * User space sends terms, and never a text alone. This is for the command line: see boot.c.
  */
 #include <linux/ctype.h>
-#include <linux/err.h>
-#include <linux/errname.h>
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/time64.h>
@@ -153,16 +152,51 @@ static int parse_number(struct parser *p, const struct hyptrace_field *field, u6
 	return 0;
 }
 
-/* The number of an errno by its name after a minus; 0 if there is none, or the kernel has no names */
-static u64 find_errno(const char *at, size_t length)
-{
-	const char *name;
-	int number;
+#define ERRNO(name)	{ #name, name }
 
-	for (number = 1; number <= MAX_ERRNO; number++) {
-		name = errname(number);
-		if (name && strlen(name) == length && !strncmp(name, at, length))
-			return number;
+/* The number of an errno by its name after a minus; 0 if there is none */
+static u64 find_errno(const char *name, size_t length)
+{
+	static const struct {
+		const char	*name;
+		u8		number;
+	} errnos[] = {
+		ERRNO(EPERM), ERRNO(ENOENT), ERRNO(ESRCH), ERRNO(EINTR), ERRNO(EIO), ERRNO(ENXIO),
+		ERRNO(E2BIG), ERRNO(ENOEXEC), ERRNO(EBADF), ERRNO(ECHILD), ERRNO(EAGAIN),
+		ERRNO(ENOMEM), ERRNO(EACCES), ERRNO(EFAULT), ERRNO(ENOTBLK), ERRNO(EBUSY),
+		ERRNO(EEXIST), ERRNO(EXDEV), ERRNO(ENODEV), ERRNO(ENOTDIR), ERRNO(EISDIR),
+		ERRNO(EINVAL), ERRNO(ENFILE), ERRNO(EMFILE), ERRNO(ENOTTY), ERRNO(ETXTBSY),
+		ERRNO(EFBIG), ERRNO(ENOSPC), ERRNO(ESPIPE), ERRNO(EROFS), ERRNO(EMLINK),
+		ERRNO(EPIPE), ERRNO(EDOM), ERRNO(ERANGE), ERRNO(EDEADLK), ERRNO(ENAMETOOLONG),
+		ERRNO(ENOLCK), ERRNO(ENOSYS), ERRNO(ENOTEMPTY), ERRNO(ELOOP), ERRNO(EWOULDBLOCK),
+		ERRNO(ENOMSG), ERRNO(EIDRM), ERRNO(ECHRNG), ERRNO(EL2NSYNC), ERRNO(EL3HLT),
+		ERRNO(EL3RST), ERRNO(ELNRNG), ERRNO(EUNATCH), ERRNO(ENOCSI), ERRNO(EL2HLT),
+		ERRNO(EBADE), ERRNO(EBADR), ERRNO(EXFULL), ERRNO(ENOANO), ERRNO(EBADRQC),
+		ERRNO(EBADSLT), ERRNO(EDEADLOCK), ERRNO(EBFONT), ERRNO(ENOSTR), ERRNO(ENODATA),
+		ERRNO(ETIME), ERRNO(ENOSR), ERRNO(ENONET), ERRNO(ENOPKG), ERRNO(EREMOTE),
+		ERRNO(ENOLINK), ERRNO(EADV), ERRNO(ESRMNT), ERRNO(ECOMM), ERRNO(EPROTO),
+		ERRNO(EMULTIHOP), ERRNO(EDOTDOT), ERRNO(EBADMSG), ERRNO(EOVERFLOW),
+		ERRNO(ENOTUNIQ), ERRNO(EBADFD), ERRNO(EREMCHG), ERRNO(ELIBACC), ERRNO(ELIBBAD),
+		ERRNO(ELIBSCN), ERRNO(ELIBMAX), ERRNO(ELIBEXEC), ERRNO(EILSEQ), ERRNO(ERESTART),
+		ERRNO(ESTRPIPE), ERRNO(EUSERS), ERRNO(ENOTSOCK), ERRNO(EDESTADDRREQ),
+		ERRNO(EMSGSIZE), ERRNO(EPROTOTYPE), ERRNO(ENOPROTOOPT), ERRNO(EPROTONOSUPPORT),
+		ERRNO(ESOCKTNOSUPPORT), ERRNO(EOPNOTSUPP), ERRNO(EPFNOSUPPORT),
+		ERRNO(EAFNOSUPPORT), ERRNO(EADDRINUSE), ERRNO(EADDRNOTAVAIL), ERRNO(ENETDOWN),
+		ERRNO(ENETUNREACH), ERRNO(ENETRESET), ERRNO(ECONNABORTED), ERRNO(ECONNRESET),
+		ERRNO(ENOBUFS), ERRNO(EISCONN), ERRNO(ENOTCONN), ERRNO(ESHUTDOWN),
+		ERRNO(ETOOMANYREFS), ERRNO(ETIMEDOUT), ERRNO(ECONNREFUSED), ERRNO(EHOSTDOWN),
+		ERRNO(EHOSTUNREACH), ERRNO(EALREADY), ERRNO(EINPROGRESS), ERRNO(ESTALE),
+		ERRNO(EUCLEAN), ERRNO(ENOTNAM), ERRNO(ENAVAIL), ERRNO(EISNAM), ERRNO(EREMOTEIO),
+		ERRNO(EDQUOT), ERRNO(ENOMEDIUM), ERRNO(EMEDIUMTYPE), ERRNO(ECANCELED),
+		ERRNO(ENOKEY), ERRNO(EKEYEXPIRED), ERRNO(EKEYREVOKED), ERRNO(EKEYREJECTED),
+		ERRNO(EOWNERDEAD), ERRNO(ENOTRECOVERABLE), ERRNO(ERFKILL), ERRNO(EHWPOISON),
+		{ "ENOTSUP", EOPNOTSUPP },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
+		if (strlen(errnos[i].name) == length && !strncmp(errnos[i].name, name, length))
+			return errnos[i].number;
 	}
 	return 0;
 }

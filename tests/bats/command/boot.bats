@@ -197,7 +197,7 @@ complains()
 		says "$why"
 	done <<-END
 		selftest:size=x|wrong word "size=x"
-		selftest:size=999T|wrong word "size=999T": it exceeds the memory of this machine
+		selftest:size=999T|wrong word "size=999T": so much of each CPU exceeds the memory of this machine
 		selftest:mode=x|wrong word "mode=x"
 		selftest:stop=x|wrong word "stop=x": there is no such event
 		selftest:after=1|wrong word "after": it needs stop=EVENT

@@ -149,8 +149,9 @@ static const char *check_option(enum boot_option option, const char *value,
 	case SIZE:
 		if (!parse_size(value, &number) || !number)
 			return "it is no size, such as 2M";
-		return number / sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES) ? NULL :
-			"it exceeds the memory of this machine";
+		return number / sysconf(_SC_PAGESIZE) <
+		       (uint64_t)sysconf(_SC_PHYS_PAGES) / sysconf(_SC_NPROCESSORS_CONF) ? NULL :
+		       "so much of each CPU exceeds the memory of this machine";
 	case MODE:
 		return parse_mode(value, &mode) ? NULL : "a mode is overwrite or discard";
 	case AFTER:
