@@ -137,12 +137,23 @@ static uint64_t read_count(struct dump *d, const struct ring *ring, unsigned int
 	return count;
 }
 
-/* Return false if the ring did not fit in the memory that outlives a reset. */
+/* Does the dump have a page of the ring? */
+static bool has_pages(const struct dump *d, const struct dump_list *list)
+{
+	uint64_t word;
+	unsigned int i;
+
+	for (i = HYPTRACE_DUMP_SUBBUFS; i < list->nr; i++)
+		if (hyptrace_memory_read(d->mem, list->at[i], &word, sizeof(word)))
+			return true;
+	return false;
+}
+
+/* Return false if an image does not have the ring. */
 static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 {
 	struct ring *ring = &d->rings[cpu];
 	bool complete = true;
-	uint64_t word;
 	int ret;
 
 	ring->list.cpu = cpu;
@@ -157,8 +168,7 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 		note(d, "the ring of CPU %u %s", cpu, why(ret));
 		return true;
 	}
-	if (hyptrace_memory_is_image(d->mem) &&
-	    !hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_COUNTS], &word, sizeof(word))) {
+	if (hyptrace_memory_is_image(d->mem) && !has_pages(d, &ring->list)) {
 		free(ring->list.at);
 		ring->list.at = NULL;
 		return false;
@@ -190,16 +200,28 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
 	for (cpu = 0; cpu < d->nr_rings; cpu++)
 		if (list.at[cpu]) {
-			lost += !read_ring(d, cpu, list.at[cpu]);
-			found = found || d->rings[cpu].list.at;
+			if (read_ring(d, cpu, list.at[cpu]))
+				found = true;
+			else
+				lost++;
 		}
 	free(list.at);
 	if (!d->rings)
 		return hyptrace_error_memory(err);
 	if (found && lost)
-		note(d, "the rings of %u CPUs did not fit in the memory that outlives a reset", lost);
+		note(d, "the rings of %u CPUs are not in the image: it was cut, or they did not fit in the memory that outlives a reset", lost);
 	return found ? 0 : hyptrace_error_set(err, ENODATA, "no ring of \"%.*s\" is in the memory that outlives a reset: it was not loaded, or did not fit",
 					      HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
+}
+
+static bool has_ring(struct dump *d, unsigned int cpu, uint64_t address)
+{
+	struct dump_list ring = { .cpu = cpu };
+	bool found = !hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring) &&
+		     has_pages(d, &ring);
+
+	free(ring.at);
+	return found;
 }
 
 static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
@@ -207,12 +229,11 @@ static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
 	struct dump_list list = {};
 	bool found = false;
 	unsigned int i;
-	uint64_t word;
 
 	if (hyptrace_list_read(d->mem, remote->rings, d->page->page_size, false, &list))
 		return false;
 	for (i = 0; i < list.nr && !found; i++)
-		found = list.at[i] && hyptrace_memory_read(d->mem, list.at[i], &word, sizeof(word));
+		found = list.at[i] && has_ring(d, i, list.at[i]);
 	free(list.at);
 	return found;
 }
