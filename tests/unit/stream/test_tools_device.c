@@ -29,6 +29,7 @@
  * @open_errno, @attach_errno, @wakeup_errno, @hold_errno: why a call fails; 0: it does not
  * @stat_errno:	the same, of the file
  * @map_fails:	which mmap() fails, from 1; 0: none
+ * @map_errno:	why; 0: ENODEV
  * @subbuf_size: what ATTACH answers
  * @meta:	the first page
  * @flags:	of open()
@@ -48,6 +49,7 @@ static struct device {
 	int				hold_errno;
 	int				stat_errno;
 	unsigned int			map_fails;
+	int				map_errno;
 	uint32_t			subbuf_size;
 	struct trace_buffer_meta	meta;
 	int				flags;
@@ -143,7 +145,7 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 	assert_int_equal(flags, MAP_SHARED);
 	assert_int_equal(fd, FD);
 	if (++dev.nr_maps == dev.map_fails) {
-		answer(EBUSY);
+		answer(dev.map_errno ?: ENODEV);
 		return MAP_FAILED;
 	}
 	map = calloc(1, size);
@@ -396,10 +398,22 @@ static void not_mapped(void **state)
 		dev.nr_maps = 0;
 		dev.map_fails = nth;
 		assert_null(hyptrace_reader_open_snapshot("test", 0, &err));
-		assert_int_equal(err.errnum, EBUSY);
-		assert_string_equal(err.text, "cannot map the ring: Device or resource busy");
+		assert_int_equal(err.errnum, ENODEV);
+		assert_string_equal(err.text, "cannot map the ring: No such device");
 		assert_int_equal(dev.nr_mapped, 0);
 	}
+}
+
+static void a_ring_that_is_being_resized_is_waited_for(void **state)
+{
+	(void)state;
+	dev.map_fails = 2;
+	dev.map_errno = EBUSY;
+	reader = hyptrace_reader_open_snapshot("test", 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(dev.nr_maps, 3);
+	check_map();
+	hyptrace_reader_close(reader);
 }
 
 static void snapshot(void **state)
@@ -415,7 +429,7 @@ static void snapshot(void **state)
 
 	dev.map_fails = dev.nr_maps + 2;
 	assert_null(hyptrace_reader_open_snapshot("test", 1, &err));
-	assert_int_equal(err.errnum, EBUSY);
+	assert_int_equal(err.errnum, ENODEV);
 	assert_int_equal(dev.nr_open, 0);
 	dev.attach_errno = ENODATA;
 	assert_null(hyptrace_reader_open_snapshot("test", 1, &err));
@@ -429,7 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(opened), TEST(not_opened), TEST(not_attached), TEST(latency), TEST(hold),
 		TEST(mapped),
-		TEST(large_meta), TEST(not_mapped), TEST(snapshot), TEST(no_memory),
+		TEST(large_meta), TEST(not_mapped),
+		TEST(a_ring_that_is_being_resized_is_waited_for), TEST(snapshot), TEST(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,11 +148,22 @@ struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *
 	return reader;
 }
 
+/* While a ring is being resized it cannot be mapped: look again after a millisecond, so often */
+#define RESIZE_LOOKS	1000
+
 static const void *map_part(int fd, size_t size, size_t offset)
 {
-	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+	unsigned int looks = 0;
+	void *map;
 
-	return map == MAP_FAILED ? NULL : map;
+	for (;;) {
+		map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+		if (map != MAP_FAILED)
+			return map;
+		if (errno != EBUSY || ++looks == RESIZE_LOOKS)
+			return NULL;
+		usleep(1000);
+	}
 }
 
 static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
