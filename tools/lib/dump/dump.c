@@ -341,7 +341,7 @@ static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg
 	case HYPTRACE_CMD_CPU_GET:
 		return answer_cpus(arg, request, fn, fn_arg, err);
 	}
-	return hyptrace_error_set(err, EOPNOTSUPP, "what is left of a machine can only be read");
+	return hyptrace_error_set(err, EOPNOTSUPP, "a dump of memory can only be read");
 }
 
 static void *map_memory(size_t size)
