@@ -281,6 +281,17 @@ test_busy()
 	[[ ! -e busy.dat && ! -e busy.dat.part ]]
 }
 
+# wait_for FILE: wait up to ten seconds until it is there, or $pid has ended
+wait_for()
+{
+	local i
+	for ((i = 0; i < 1000; i++)); do
+		[[ ! -e $1 ]] && kill -0 "$pid" || return 0
+		sleep 0.01
+	done
+	return 1
+}
+
 # Kill a recording at a random moment, 50 times. Each whole sub-buffer that its files have is read, and no event before
 # the last one is missing.
 test_killed_recording_leaves_its_parts()
@@ -292,6 +303,7 @@ test_killed_recording_leaves_its_parts()
 		FAKE_MARKS=1 FAKE_CPUS=3 FAKE_STEP=$((i % 3 ? 200 : 5)) FAKE_WAITS=$((i % 5 ? 100000 : 30)) \
 			"$hyptrace" record -q $option &
 		pid=$!
+		((i < 25)) || wait_for hyptrace.dat.part
 		sleep "0.$(printf %03d $((RANDOM % 120 + 5)))"
 		kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
@@ -309,7 +321,7 @@ test_killed_recording_leaves_its_parts()
 	rm -f hyptrace.dat*
 	FAKE_CPUS=3 "$hyptrace" record -q &
 	pid=$!
-	sleep 0.2
+	wait_for hyptrace.dat.part || return
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
 	record FAKE_WAITS=1 --
@@ -436,7 +448,7 @@ test_gaps()
 	# and so have a snapshot and what a killed recording leaves
 	record FAKE_BEFORE=5000 FAKE_FILTER='reason == 1' -- --snapshot
 	says '"hyp_exit" has the filter "reason == 1" at EL2: the other ones are missing' || return
-	{ FAKE_WAITS=1000 FAKE_SLEEP=1000 FAKE_FILTER='reason == 1' timeout -s KILL 0.3 "$hyptrace" record -o killed.dat; } >/dev/null 2>&1
+	{ FAKE_WAITS=1000 FAKE_SLEEP=1000 FAKE_FILTER='reason == 1' timeout -s KILL 1 "$hyptrace" record -o killed.dat; } >/dev/null 2>&1
 	"$hyptrace" report killed.dat.part 2>&1 | grep -q 'has the filter'
 }
 

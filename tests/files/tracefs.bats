@@ -60,7 +60,7 @@ state()
 		echo 'half a li'
 	} >"$d/per_cpu/cpu0/trace_pipe"
 	calls 1 2000 >"$d/per_cpu/cpu1/trace_pipe"
-	ht stream --duration 500ms all >lines 2>said
+	ht stream --duration 2s all >lines 2>said
 	[[ $(tail -n 1 said) == "hyptrace: 5001 events printed, 0 discarded, 8 lost" ]]
 	[[ $(grep -c '^\[000\].* host_hcall: id=' lines) == 3001 ]]
 	[[ $(grep -c '^\[001\].* host_hcall: id=' lines) == 2000 ]]
@@ -73,7 +73,7 @@ state()
 	echo 1 >"$d/tracing_on"
 	echo 1 >"$d/events/hypervisor/hyp_enter/enable"
 	state >before
-	ht stream -q --duration 100ms all
+	ht stream -q --duration 2s all
 	state | cmp - before
 	"$HYPTRACE" -r "tracefs:$d" stream -q all >/dev/null 3>&- &
 	until [[ $(cat "$d/events/hypervisor/host_hcall/enable") == 1 ]]; do sleep 0.05; done
@@ -100,7 +100,7 @@ state()
 	calls 0 20000 >"$d/per_cpu/cpu0/trace_pipe"
 	printf '[001]\t    1.000000: hyp_enter  \n[001]\t    1.000001: hyp_exit reason=eret_host vcpu=0\n[001]\t    1.000002: __hyp_printk at 7 of 0x9\n' \
 		>"$d/per_cpu/cpu1/trace_pipe"
-	ht record -e all --duration 500ms -o t.dat 2>said
+	ht record -e all --duration 2s -o t.dat 2>said
 	grep -q '^hyptrace: 20003 events recorded, 0 lost' said
 	"$HYPTRACE" report -q t.dat >lines
 	[[ $(grep -c 'host_hcall: id=' lines) == 20000 ]]
@@ -124,7 +124,7 @@ state()
 	page = struct.pack("<QQ", 5_000_000_000, len(records)) + records
 	open(sys.argv[1], "wb").write(page.ljust(mmap.PAGESIZE, b"\0"))
 	END
-	ht stream --duration 300ms all >lines 2>said
+	ht stream --duration 2s all >lines 2>said
 	[[ $(grep -c '^\[001\].* host_hcall: id=' lines) == 5 ]]
 	[[ $(grep '^\[000\]' lines) == "[000]     5.000000: host_hcall: id=0 invalid=0
 [000]     5.000000: host_hcall: id=1 invalid=0
@@ -151,15 +151,15 @@ state()
 2 __kvm_vcpu_run" ]]
 	[[ $(tail -n 1 names.txt) == "255 module_hcall_127" ]]
 	calls 0 7 >"$d/per_cpu/cpu0/trace_pipe"
-	HYPTRACE_NAMES=names.txt ht stream --duration 300ms -F 'id == __kvm_vcpu_run' host_hcall >lines 2>said
+	HYPTRACE_NAMES=names.txt ht stream --duration 2s -F 'id == __kvm_vcpu_run' host_hcall >lines 2>said
 	[[ $(cat lines) == "[000]     0.000002: host_hcall: id=__kvm_vcpu_run invalid=0" ]]
 	grep -q '^hyptrace: "names.txt" has the names of hypercalls of 6.12.1-x, but this is .*: they may be wrong$' said
 	# strace leaves out what was before its start, and chooses itself
 	awk '{ sub(/\t *[0-9]+/, "\t 99999999"); print }' "$d/per_cpu/cpu0/trace_pipe" >later
 	cp later "$d/per_cpu/cpu0/trace_pipe"
-	HYPTRACE_NAMES=names.txt ht strace -q --duration 300ms >lines
+	HYPTRACE_NAMES=names.txt ht strace -q --duration 2s >lines
 	[[ $(wc -l <lines) == 7 ]]
-	HYPTRACE_NAMES=names.txt ht strace -q --duration 300ms -e '__pkvm_*' -F 'id > 0' >lines
+	HYPTRACE_NAMES=names.txt ht strace -q --duration 2s -e '__pkvm_*' -F 'id > 0' >lines
 	[[ $(cat lines) == "[000] 99999999.000001: host_hcall: id=__pkvm_init invalid=0" ]]
 	echo 'x y' >names.txt
 	HYPTRACE_NAMES=names.txt run -2 ht list

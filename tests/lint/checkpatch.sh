@@ -68,6 +68,8 @@ checkpatch_ignored=(
 	'tools/hyptrace/view/top/top_terminal.c|COMPLEX_MACRO,MACRO_ARG_REUSE'
 	# These are the errnos of system calls, not of functions of the kernel.
 	'tools/lib/file/write/*.c|ENOSYS'
+	# A table of all errnos.
+	'driver/core/filter_text.c|ENOSYS'
 	'tests/kselftest/*|MACRO_ARG_REUSE'
 	# No header declares the functions that the compiler calls by itself.
 	'tests/vm/big-endian-libgcc.c|AVOID_EXTERNS,MACRO_ARG_REUSE'

@@ -233,7 +233,7 @@ TEST_F(map, get_reader_reports_the_losses)
 	pages = &meta->read + 1;
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
 	ASSERT_EQ(0, get_reader(fd));
-	/* A CPU that stood still for too long wrote a time extend, which has the room of an event. */
+	/* A CPU that stood still for too long wrote a time extend: the room of one event. */
 	EXPECT_GE(pages[0] * PER_SUBBUF, meta->overrun);
 	EXPECT_LT((pages[0] - 1) * PER_SUBBUF, meta->overrun);
 	EXPECT_LE((TOO_MANY - 1) / PER_SUBBUF, pages[1]);

@@ -209,9 +209,11 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	if (!d->rings)
 		return hyptrace_error_memory(err);
 	if (found && lost)
-		note(d, "the rings of %u CPUs are not in the image: it was cut, or they did not fit in the memory that outlives a reset", lost);
-	return found ? 0 : hyptrace_error_set(err, ENODATA, "no ring of \"%.*s\" is in the memory that outlives a reset: it was not loaded, or did not fit",
-					      HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
+		note(d, "the rings of %u CPUs are not in the image: it was cut, or they did not fit in the memory that outlives a reset",
+		     lost);
+	return found ? 0 :
+	       hyptrace_error_set(err, ENODATA, "no ring of \"%.*s\" is in the memory that outlives a reset: it was not loaded, or did not fit",
+				  HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
 static bool has_ring(struct dump *d, unsigned int cpu, uint64_t address)
