@@ -180,12 +180,14 @@ enum hyptrace_write {
  * @HYPTRACE_FAULT_RESERVE: while it reserves room for an event: its header is written
  * @HYPTRACE_FAULT_COMMIT: before it commits an event that is written
  * @HYPTRACE_FAULT_SWAP: while it swaps the reader page, before it publishes that
+ * @HYPTRACE_FAULT_USER: before it returns to user space of the host, such as after an abort there
  */
 enum hyptrace_fault_point {
 	HYPTRACE_FAULT_NONE,
 	HYPTRACE_FAULT_RESERVE,
 	HYPTRACE_FAULT_COMMIT,
 	HYPTRACE_FAULT_SWAP,
+	HYPTRACE_FAULT_USER,
 };
 
 /**

@@ -137,9 +137,24 @@ static bool is_in_writer(u64 elr)
 #endif
 }
 
+/*
+ * While a program of the host runs, its kernel's text may be unmapped (CONFIG_UNMAP_KERNEL_AT_EL0):
+ * map it, as the kernel's own entry from user space does. Its panic is in that text.
+ */
+static void map_kernel(void)
+{
+#ifdef CONFIG_UNMAP_KERNEL_AT_EL0
+	u64 ttbr = read_sysreg_el1(SYS_TTBR1);
+
+	if (arm64_kernel_unmapped_at_el0() && ttbr & USER_ASID_FLAG)
+		write_sysreg_el1((ttbr + TRAMP_SWAPPER_OFFSET) & ~USER_ASID_FLAG, SYS_TTBR1);
+#endif
+}
+
 /**
  * hyptrace_panic() - record that EL2 has panicked, and stop the recording on all CPUs
  * @elr:	ELR_EL2 at the panic
+ * @has_vcpu:	a vCPU ran, whose state is in the registers of EL1
  *
  * The host prints what led to the panic: nothing may overwrite it. This CPU may hold any lock, and
  * may have been interrupted anywhere: so the event is left out if the ring is locked, or if a new
@@ -147,10 +162,12 @@ static bool is_in_writer(u64 elr)
  * alone then. While EL2 runs a protected guest, nothing is recorded. A host that goes on to change
  * the events or triggers can start the recording again.
  */
-void hyptrace_panic(u64 elr)
+void hyptrace_panic(u64 elr, bool has_vcpu)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
+	if (!has_vcpu)
+		map_kernel();
 	if (ring->panicked)
 		return;
 	ring->panicked = true;

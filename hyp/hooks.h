@@ -172,6 +172,10 @@ static __always_inline void hyptrace_host_exit(void)
 		else
 			hyptrace_end_own_call(hyptrace_this_ring());
 	}
+#if defined(CONFIG_HYPTRACE_FAULTS) && defined(__KVM_NVHE_HYPERVISOR__)
+	if ((read_sysreg_el2(SYS_SPSR) & PSR_MODE_MASK) == PSR_MODE_EL0t)
+		hyptrace_may_fault(HYPTRACE_FAULT_USER);
+#endif
 }
 
 /**
@@ -328,7 +332,7 @@ static __always_inline void hyptrace_pool_change(u32 *left, u8 op, u8 order, u64
 #endif
 
 /* calls.c */
-void hyptrace_panic(u64 elr);
+void hyptrace_panic(u64 elr, bool has_vcpu);
 void __hyptrace_fixup_begin(u64 exit_code);
 void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected);
 

@@ -48,7 +48,7 @@ static inline void hyptrace_guest_end(bool protected) { }
 #define hyptrace_pool_alloc(pool, order)	do { } while (0)
 #define hyptrace_pool_free(pool, order)		do { } while (0)
 static inline void hyptrace_cpu_off(void) { }
-static inline void hyptrace_panic(u64 elr) { }
+static inline void hyptrace_panic(u64 elr, bool has_vcpu) { }
 static inline void hyptrace_cpu_on(void) { }
 
 #endif /* __HYPTRACE_HOOKS_OFF_H */

@@ -149,6 +149,6 @@ hyp_panic(void)
  u64 e = read_sysreg_el2(SYS_ELR);
 ...
  v = c->__hyp_running_vcpu;
-+hyptrace_panic__at_panic(e);
++hyptrace_panic__at_panic(e, v);
 ...+>
 }

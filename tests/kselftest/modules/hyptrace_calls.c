@@ -43,7 +43,7 @@ MODULE_PARM_DESC(panics, "have EL2 panic in a hypercall, for the tests of what i
 
 static unsigned int fault;
 module_param(fault, uint, 0444);
-MODULE_PARM_DESC(fault, "have EL2 panic at a point of its writer: enum hyptrace_fault_point");
+MODULE_PARM_DESC(fault, "have EL2 panic at a point: enum hyptrace_fault_point");
 
 static struct area *area;
 static struct page *area_pages;
