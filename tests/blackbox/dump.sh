@@ -89,10 +89,9 @@ reads_the_rest()
 	for percent in 90 75 60 45 30 15 1; do
 		truncate -s $((size * percent / 100)) "$work/cut"
 		"$hyptrace" report "$work/cut" >"$work/events" 2>"$work/error" || true
-		[[ $(head -c 1 "$work/error") == h ]] || return
 		cat "$work/error"
+		grep 'the file was cut' "$work/error" || return
 	done
-	grep -E 'not in the dump|is damaged' "$work/error"
 }
 
 # A dump that is damaged does not harm the reader: 2000 of them, a quarter of a million with FULL=1.
@@ -121,5 +120,7 @@ check "a dump of a machine without hyptrace is refused" refuses "has nothing of 
 check "of a dump that was cut, it says what is missing" reads_the_rest
 head -c 100 "$work/with" >"$work/head"
 check "a file that is only the beginning of a dump is refused" refuses "has nothing of hyptrace" "$work/head"
+{ printf 'KDUMP   ' && head -c 200 /dev/zero; } >"$work/zeros"
+check "nor does one whose head is empty harm it" refuses "cannot read the dump" "$work/zeros"
 check "damaged dumps are read, or refused" survives_damage
 checked

@@ -99,8 +99,12 @@ int cmd_connect(struct context *ctx)
 		dump = ctx->remote + strlen(DUMP_PREFIX);
 	else if (ctx->remote && !strcmp(ctx->remote, PREVIOUS_REMOTE))
 		dump = PREVIOUS_PATH;
-	if (dump && !strcmp(dump, PREVIOUS_PATH) && access(dump, F_OK))
+	if (dump && !strcmp(dump, PREVIOUS_PATH) && access(dump, F_OK)) {
+		if (access("/sys/module/" HYPERVISOR_MODULE, F_OK))
+			return cmd_fail("the driver finds what the boot before has left, and is not loaded: use \"modprobe %s\"",
+					HYPERVISOR_MODULE);
 		return cmd_fail("this boot has found nothing of the one before (see hyptrace-blackbox(7))");
+	}
 	if (dump) {
 		ctx->h = open_dump(ctx, dump, &err);
 		ctx->remote = NULL;

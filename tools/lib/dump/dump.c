@@ -195,6 +195,9 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 
 	if (ret)
 		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
+	if (hyptrace_memory_missing(d->mem))
+		note(d, "the file was cut: %llu bytes of memory are missing at its end",
+		     (unsigned long long)hyptrace_memory_missing(d->mem));
 	d->bytes_left = RINGS_BYTES_MAX;
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
@@ -518,6 +521,7 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	struct hyptrace *h = calloc(1, sizeof(*h));
 	struct dump *d = calloc(1, sizeof(*d));
 	struct hyptrace_error why_not;
+	uint64_t missing;
 	int found;
 
 	err = err ? err : &why_not;
@@ -532,9 +536,13 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	d->note_arg = arg;
 	d->mem = hyptrace_memory_open(path, err);
 	found = d->mem ? hyptrace_memory_find(d->mem, &d->page) : 0;
+	missing = d->mem ? hyptrace_memory_missing(d->mem) : 0;
 	if (found == -EBADMSG)
 		hyptrace_error_set(err, EBADMSG, "\"%s\": the page by which hyptrace describes its rings is damaged, or was just being changed",
 				   path);
+	else if (found && missing)
+		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: the file was cut, %llu bytes of memory are missing at its end",
+				   path, (unsigned long long)missing);
 	else if (found)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: its driver was not loaded, or is another version, or its pages are not in the dump",
 				   path);

@@ -18,6 +18,7 @@ bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected);
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err);
 void hyptrace_memory_close(struct dump_memory *mem);
 bool hyptrace_memory_is_image(const struct dump_memory *mem);
+uint64_t hyptrace_memory_missing(const struct dump_memory *mem);
 bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size);
 int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page);
 

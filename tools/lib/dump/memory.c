@@ -4,9 +4,12 @@
  * and what QEMU's dump-guest-memory writes. An image of memory that has outlived a reset
  * (/dev/hyptrace-previous, or a copy of it) needs no library.
  */
+#include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,6 +27,15 @@
 #define PAGE_SIZE_MIN	4096
 #define PAGE_SIZE_MAX	65536
 
+/* Of more, the last one covers all that follow, and what is between them. */
+#define GAPS_MAX	64
+
+/* Addresses whose bytes an ELF file promises, and does not have since it was cut */
+struct gap {
+	uint64_t	from;
+	uint64_t	to;
+};
+
 struct dump_memory {
 	int		fd;
 	bool		is_image;
@@ -31,6 +43,9 @@ struct dump_memory {
 	struct _kdump_ctx *ctx;		/* else */
 	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
 	bool		is_damaged;	/* the page was found, with another sum */
+	struct gap	gaps[GAPS_MAX];
+	unsigned int	nr_gaps;
+	uint64_t	missing;	/* bytes in them */
 };
 
 /* Read the page at an address. Return it if it is the one, else NULL. */
@@ -110,6 +125,51 @@ static bool load_library(struct hyptrace_error *err)
 	return false;
 }
 
+/* libkdumpfile reads zeros where an ELF file ends too early. Format: elf(5), System V ABI */
+static void find_gaps(struct dump_memory *mem)
+{
+	const int data = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+	struct stat file;
+	uint64_t has, from, to;
+	struct gap *last;
+	unsigned int i;
+
+	if (mem->is_live || fstat(mem->fd, &file) ||
+	    pread(mem->fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_ident[EI_DATA] != data)
+		return;
+	for (i = 0; i < head.e_phnum; i++) {
+		if (pread(mem->fd, &part, sizeof(part),
+			  head.e_phoff + (uint64_t)i * head.e_phentsize) != sizeof(part))
+			break;
+		has = (uint64_t)file.st_size > part.p_offset ? file.st_size - part.p_offset : 0;
+		if (part.p_type != PT_LOAD || has >= part.p_filesz)
+			continue;
+		from = part.p_paddr + has;
+		to = part.p_paddr + part.p_filesz;
+		if (mem->nr_gaps < GAPS_MAX) {
+			mem->gaps[mem->nr_gaps++] = (struct gap){ from, to };
+		} else {
+			last = &mem->gaps[GAPS_MAX - 1];
+			*last = (struct gap){ MIN(last->from, from), MAX(last->to, to) };
+		}
+		mem->missing += part.p_filesz - has;
+	}
+}
+
+static bool is_in_gap(const struct dump_memory *mem, uint64_t address, size_t size)
+{
+	unsigned int i;
+
+	for (i = 0; i < mem->nr_gaps; i++)
+		if (address < mem->gaps[i].to && address + size > mem->gaps[i].from)
+			return true;
+	return false;
+}
+
 /* Return 0 or a positive errno. */
 static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace_error *err)
 {
@@ -117,6 +177,7 @@ static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace
 	const kdump_attr_t never = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
 	char head[sizeof(FLATTENED) - 1];
 	struct statfs fs;
+	int ret;
 
 	if (!load_library(err))
 		return err->errnum;
@@ -124,16 +185,21 @@ static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace
 	mem->ctx = kdump.new();
 	if (!mem->ctx)
 		return hyptrace_error_memory(err);
+	find_gaps(mem);
 	if (kdump.set_attr(mem->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &never) == KDUMP_OK &&
 	    kdump.open_fdset(mem->ctx, 1, &mem->fd) == KDUMP_OK)
 		return 0;
 	/* libkdumpfile before 0.5.2 does not read them */
 	if (pread(mem->fd, head, sizeof(head), 0) == sizeof(head) &&
 	    !memcmp(head, FLATTENED, sizeof(head)))
-		return hyptrace_error_set(err, EOPNOTSUPP, "the dump \"%s\" is flattened: first make a file of it: makedumpfile -R FILE <%s",
-					  path, path);
-	return hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": %s", path,
-				  kdump.get_err(mem->ctx));
+		ret = hyptrace_error_set(err, EOPNOTSUPP, "the dump \"%s\" is flattened: first make a file of it: makedumpfile -R FILE <%s",
+					 path, path);
+	else
+		ret = hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": %s", path,
+					 kdump.get_err(mem->ctx));
+	/* libkdumpfile 0.5.1 may crash when it frees what it could not open */
+	mem->ctx = NULL;
+	return ret;
 }
 
 static void close_kdump(struct dump_memory *mem)
@@ -146,7 +212,8 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 {
 	size_t got = size;
 
-	return kdump.read(mem->ctx, KDUMP_MACHPHYSADDR, address, to, &got) == KDUMP_OK &&
+	return !is_in_gap(mem, address, size) &&
+	       kdump.read(mem->ctx, KDUMP_MACHPHYSADDR, address, to, &got) == KDUMP_OK &&
 	       got == size;
 }
 
@@ -292,6 +359,18 @@ void hyptrace_memory_close(struct dump_memory *mem)
 bool hyptrace_memory_is_image(const struct dump_memory *mem)
 {
 	return mem->is_image;
+}
+
+/**
+ * hyptrace_memory_missing - how much memory the file promises and does not have
+ * @mem:	the dump
+ *
+ * Return: bytes of memory after the end of an ELF file that was cut; 0 if it was not, or in another
+ * format.
+ */
+uint64_t hyptrace_memory_missing(const struct dump_memory *mem)
+{
+	return mem->missing;
 }
 
 /**
