@@ -139,7 +139,8 @@ static bool is_in_writer(u64 elr)
 
 /*
  * While a program of the host runs, its kernel's text may be unmapped (CONFIG_UNMAP_KERNEL_AT_EL0):
- * map it, as the kernel's own entry from user space does. Its panic is in that text.
+ * map it, as the kernel's own entry from user space does. Its panic is in that text. If EL2 runs
+ * with HCR_EL2.E2H, ttbr1_el1 is its own: the host's has another name.
  */
 static void map_kernel(void)
 {
@@ -156,11 +157,11 @@ static void map_kernel(void)
  * @elr:	ELR_EL2 at the panic
  * @has_vcpu:	a vCPU ran, whose state is in the registers of EL1
  *
- * The host prints what led to the panic: nothing may overwrite it. This CPU may hold any lock, and
- * may have been interrupted anywhere: so the event is left out if the ring is locked, or if a new
- * sub-buffer would take the lock of the triggers. A fault in here ends here again, and is left
- * alone then. While EL2 runs a protected guest, nothing is recorded. A host that goes on to change
- * the events or triggers can start the recording again.
+ * The host then prints what led to the panic: nothing may overwrite it, and its text must be
+ * mapped. This CPU may hold any lock, and may have been interrupted anywhere: so the event is left
+ * out if the ring is locked, or if a new sub-buffer would take the lock of the triggers. A fault in
+ * here ends here again, and is left alone then. While EL2 runs a protected guest, nothing is
+ * recorded. A host that goes on to change the events or triggers can start the recording again.
  */
 void hyptrace_panic(u64 elr, bool has_vcpu)
 {

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Have the host panic, and check that its crash kernel finds the events that show has printed before, and that the files of
-# kdump have them. Have EL2 panic inside its writer, and in an abort of a program, and check that the last events that were printed are the last ones
-# that the crash kernel finds. The kernel is that of the flavour "builtin": VMCOREINFO names what hyptrace has in memory, and
-# its EL2 has fault points. The last line is "N passed, N failed".
+# kdump have them. Have EL2 panic inside its writer, and in an abort of a program, and check that the last events that were
+# printed are the last ones that the crash kernel finds. The kernel is that of the flavour "builtin": VMCOREINFO names what
+# hyptrace has in memory, and its EL2 has fault points. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../checks.sh"

@@ -100,10 +100,13 @@ int cmd_connect(struct context *ctx)
 	else if (ctx->remote && !strcmp(ctx->remote, PREVIOUS_REMOTE))
 		dump = PREVIOUS_PATH;
 	if (dump && !strcmp(dump, PREVIOUS_PATH) && access(dump, F_OK)) {
-		if (access("/sys/module/" HYPERVISOR_MODULE, F_OK))
-			return cmd_fail("the driver finds what the boot before has left, and is not loaded: use \"modprobe %s\"",
-					HYPERVISOR_MODULE);
-		return cmd_fail("this boot has found nothing of the one before (see hyptrace-blackbox(7))");
+		/* The driver offers it; this loads the driver, if the kernel knows where it is. */
+		ctx->h = hyptrace_open(&err);
+		if (ctx->h && access(dump, F_OK))
+			return cmd_fail("this boot has found nothing of the one before (see hyptrace-blackbox(7))");
+		if (!ctx->h)
+			return cmd_fail("%s", err.text);
+		hyptrace_close(ctx->h);
 	}
 	if (dump) {
 		ctx->h = open_dump(ctx, dump, &err);

@@ -188,6 +188,7 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 
 static int read_rings(struct dump *d, struct hyptrace_error *err)
 {
+	const uint64_t missing = hyptrace_memory_missing(d->mem);
 	struct dump_list list = {};
 	unsigned int cpu, lost = 0;
 	bool found = !hyptrace_memory_is_image(d->mem);
@@ -195,9 +196,9 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 
 	if (ret)
 		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
-	if (hyptrace_memory_missing(d->mem))
+	if (missing)
 		note(d, "the file was cut: %llu bytes of memory are missing at its end",
-		     (unsigned long long)hyptrace_memory_missing(d->mem));
+		     (unsigned long long)missing);
 	d->bytes_left = RINGS_BYTES_MAX;
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;

@@ -136,7 +136,7 @@ static void find_gaps(struct dump_memory *mem)
 	struct gap *last;
 	unsigned int i;
 
-	if (mem->is_live || fstat(mem->fd, &file) ||
+	if (mem->is_live || fstat(mem->fd, &file) || !S_ISREG(file.st_mode) ||
 	    pread(mem->fd, &head, sizeof(head), 0) != sizeof(head) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head.e_ident[EI_DATA] != data)
