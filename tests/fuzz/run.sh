@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzz the reader of trace files: RUNS files (20000; with FULL=1 a million), by two processes. They are the same in each
+# Fuzz the reader of trace files: RUNS files (8000; with FULL=1 a million), by two processes. They are the same in each
 # run; SEED=N takes others. The last line is "N passed, N failed".
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 bin=$here/build
-runs=${RUNS:-20000}
+runs=${RUNS:-8000}
 seed=${SEED:-1}
 [[ -z ${FULL:-} ]] || runs=${RUNS:-1000000}
 make -s -C "$here" O="$bin" || exit
