@@ -60,12 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* of the other files of the command */
 volatile sig_atomic_t signals_stop;
 
-int cmd_fail(const char *fmt, ...)
-{
-	(void)fmt;
-	return EXIT_REFUSED;
-}
-
 void cmd_note(const char *fmt, ...)
 {
 	(void)fmt;

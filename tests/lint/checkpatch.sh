@@ -65,7 +65,8 @@ checkpatch_ignored=(
 	# The list of fields is used with two definitions of its macro.
 	'tools/lib/event/sentence.[ch]|COMPLEX_MACRO,MACRO_ARG_UNUSED,SPACING,BRACKET_SPACE'
 	# The list of functions is used with two definitions of a macro.
-	'tools/hyptrace/view/top/top_terminal.c|COMPLEX_MACRO,MACRO_ARG_REUSE'
+	'tools/hyptrace/view/top/top_terminal.c tools/lib/dump/memory.c|COMPLEX_MACRO,MACRO_ARG_REUSE'
+	'tools/lib/dump/memory.c|MACRO_ARG_PRECEDENCE,MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON'
 	# These are the errnos of system calls, not of functions of the kernel.
 	'tools/lib/file/write/*.c|ENOSYS'
 	# A table of all errnos.

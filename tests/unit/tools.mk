@@ -86,7 +86,7 @@ test_tools_loop-cflags := $(tools-cflags)
 test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
-test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_usage choice_list)
+test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_note choice_list session_fail)
 test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c out.c die.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
@@ -111,7 +111,7 @@ test_tools_top-srcs := $(call command,top_screen.c clock.c stat_columns.c \
 	$(sort $(tools-format-srcs) $(tools-model-srcs))
 test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
-test_tools_top-libs := $(tools-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_usage cmd_note parse_duration)
+test_tools_top-libs := $(tools-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_note parse_duration)
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)

@@ -78,7 +78,7 @@ static __attribute__((noinline, unused)) char *hyptrace_digits_eight(char *to, u
 }
 
 /* Return the eight digits of @value as characters, the first digit in the lowest byte. */
-static inline uint64_t hyptrace_digits_hex_word(uint32_t value, char ten)
+static inline uint64_t hyptrace_digits_hex_word(uint32_t value)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t x = value;
@@ -87,39 +87,38 @@ static inline uint64_t hyptrace_digits_hex_word(uint32_t value, char ten)
 	x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
 	x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 	/* adding 6 to a digit carries into the upper half of its byte from 10 on */
-	x += ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint64_t)(ten - '0' - 10);
+	x += ones * '0' + ((x + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
 	return __builtin_bswap64(x);
 }
 
 /* The same for the four digits of a number below 65536: most numbers are small */
-static inline uint32_t hyptrace_digits_hex_four(uint32_t value, char ten)
+static inline uint32_t hyptrace_digits_hex_four(uint32_t value)
 {
 	const uint32_t ones = 0x01010101;
 	uint32_t x = value >> 12 | (value & 0xf00) | (value & 0xf0) << 12 | (value & 0xf) << 24;
 
-	return x + ones * '0' + ((x + ones * 6) >> 4 & ones) * (uint32_t)(ten - '0' - 10);
+	return x + ones * '0' + ((x + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
 }
 
-static __attribute__((noinline, unused)) char *
-hyptrace_digits_hex(char *to, uint64_t value, char ten)
+static __attribute__((noinline, unused)) char *hyptrace_digits_hex(char *to, uint64_t value)
 {
 	unsigned int digits = (64 - __builtin_clzll(value | 1) + 3) / 4;
 	uint64_t word;
 
 	if (digits <= 4) {
-		uint32_t four = hyptrace_digits_hex_four(value, ten) >> 8 * (4 - digits);
+		uint32_t four = hyptrace_digits_hex_four(value) >> 8 * (4 - digits);
 
 		four = htole32(four);
 		memcpy(to, &four, sizeof(four));
 		return to + digits;
 	}
 	if (digits > 8) {
-		word = htole64(hyptrace_digits_hex_word(value >> 32, ten) >> 8 * (16 - digits));
+		word = htole64(hyptrace_digits_hex_word(value >> 32) >> 8 * (16 - digits));
 		memcpy(to, &word, sizeof(word));
 		to += digits - 8;
 		digits = 8;
 	}
-	word = htole64(hyptrace_digits_hex_word(value, ten) >> 8 * (8 - digits));
+	word = htole64(hyptrace_digits_hex_word(value) >> 8 * (8 - digits));
 	memcpy(to, &word, sizeof(word));
 	return to + digits;
 }

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
@@ -20,21 +19,16 @@ static bool is_of_host(const struct hyptrace_stream_event *event, void *arg)
 {
 	const struct hyptrace_formats *formats = (const struct hyptrace_formats *)arg;
 	const struct hyptrace_event *type = hyptrace_formats_event(formats, &event->record);
+	const struct hyptrace_field *vcpu = type ? hyptrace_event_field(type, "vcpu") : NULL;
 	uint64_t value;
-	unsigned int i;
 
-	for (i = 0; type && i < type->nr_fields; i++)
-		if (!strcmp(type->fields[i]->name, "vcpu") &&
-		    !hyptrace_field_value(type->fields[i], &event->record, &value))
-			return !value;
-	return true;
+	return !vcpu || hyptrace_field_value(vcpu, &event->record, &value) || !value;
 }
 
 static int watch(int epoll, int fd)
 {
-	struct epoll_event event;
+	struct epoll_event event = {};
 
-	memset(&event, 0, sizeof(event));
 	event.events = EPOLLIN;
 	event.data.fd = fd;
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);

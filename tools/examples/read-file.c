@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <hyptrace_file.h>
 
@@ -22,18 +21,15 @@ struct total {
 static void add(struct total *total, const struct hyptrace_event *type,
 		const struct hyptrace_record *rec)
 {
+	const struct hyptrace_field *duration = hyptrace_event_field(type, "duration");
 	uint64_t nsec;
-	unsigned int i;
 
 	total->nr++;
-	for (i = 0; i < type->nr_fields; i++) {
-		if (strcmp(type->fields[i]->name, "duration") ||
-		    hyptrace_field_value(type->fields[i], rec, &nsec))
-			continue;
-		total->sum += nsec;
-		if (nsec > total->longest)
-			total->longest = nsec;
-	}
+	if (!duration || hyptrace_field_value(duration, rec, &nsec))
+		return;
+	total->sum += nsec;
+	if (nsec > total->longest)
+		total->longest = nsec;
 }
 
 /* Read all events; return 0 or a negative errno. */

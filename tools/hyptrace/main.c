@@ -159,14 +159,6 @@ static void occupy_standard_fds(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static int finish_output(struct context *ctx, int code)
-{
-	out_flush(&ctx->out);
-	if (!out_has_failed(&ctx->out))
-		return code;
-	return cmd_fail("cannot write the output: %s", strerror(ctx->out.error));
-}
-
 int main(int argc, char **argv)
 {
 	static struct context ctx;
@@ -183,7 +175,9 @@ int main(int argc, char **argv)
 	out_init(&ctx.out, STDOUT_FILENO);
 	code = run_verb(&ctx, find_verb(argv[input.verb]), argc - input.verb, argv + input.verb);
 
-	code = finish_output(&ctx, code);
+	out_flush(&ctx.out);
+	if (out_has_failed(&ctx.out))
+		code = cmd_fail("cannot write the output: %s", strerror(ctx.out.error));
 	printer_free(ctx.p);
 	hyptrace_close(ctx.h);
 	cpu_list_free(&ctx.cpus);

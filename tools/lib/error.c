@@ -3,10 +3,7 @@
  * Texts for people: why something has failed, the word that was probably meant, and the name of a
  * process. For all of libhyptrace and for programs.
  */
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "internal.h"

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of libhyptrace share and programs do not see: errors, netlink messages and
- * the reader.
+ * the reader. Each file includes it, so it has the headers of C that nearly all of them need.
  */
 #ifndef HYPTRACE_INTERNAL_H
 #define HYPTRACE_INTERNAL_H
 
 #include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/param.h>
 #include <time.h>
 
+#include "common/cleanup.h"
 #include "hyptrace.h"
 
 struct hyptrace_file_info;
 struct nl_cb;
 struct nl_msg;
 struct nl_sock;
+struct nlattr;
 struct nlmsghdr;
 struct tep_handle;
 
@@ -34,6 +40,41 @@ static inline uint64_t hyptrace_now(clockid_t clock)
 }
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* Map a part of a file, or memory; NULL if that is not possible. */
+static inline void *hyptrace_map(size_t size, int protection, int flags, int fd, off_t offset)
+{
+	void *map = mmap(NULL, size, protection, flags, fd, offset);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static inline void *hyptrace_map_memory(size_t size, int flags)
+{
+	return hyptrace_map(size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Return false with errno if not all of it can be written. */
+static inline bool hyptrace_write_all(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	for (; size; data += n, size -= n) {
+		n = TEMP_FAILURE_RETRY(write(fd, data, size));
+		if (n < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Close what open_memstream() has opened. Return its text; NULL if there was no memory. */
+static inline char *hyptrace_end_text(FILE *f, char **text)
+{
+	if (!fclose(f))
+		return *text;
+	free(*text);
+	return NULL;
+}
 
 /* Can a name in C have the character? */
 static inline bool hyptrace_is_word(char c)
@@ -84,14 +125,27 @@ const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, 
 /* Called for each message of an answer, and with NULL when a dump restarts */
 typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
 
+/* A request to a backend */
+struct hyptrace_request {
+	struct nlmsghdr		*msg;
+	hyptrace_nl_fn		fn;
+	void			*arg;		/* of @fn */
+	struct hyptrace_error	*err;
+};
+
+struct nlattr *hyptrace_request_attr(const struct hyptrace_request *r, int attr);
+struct nl_msg *hyptrace_answer_new(void);
+int hyptrace_answer_send(const struct hyptrace_request *r, struct nl_msg *answer, int ret);
+
+typedef struct hyptrace_reader *(*hyptrace_open_fn)(void *arg, int cpu,
+						    struct hyptrace_error *err);
+
 /* What answers in place of the driver, and offers readers of rings of its own; some may be NULL */
 struct hyptrace_backend {
-	/* as hyptrace_nl_send(), but the caller frees the message */
-	int (*request)(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
-		       struct hyptrace_error *err);
-	struct hyptrace_reader *(*open)(void *arg, int cpu, struct hyptrace_error *err);
-	/* in place of open: a mapped observer */
-	struct hyptrace_reader *(*map)(void *arg, int cpu, struct hyptrace_error *err);
+	/* as hyptrace_nl_send() */
+	int (*request)(void *arg, const struct hyptrace_request *r, int cmd);
+	hyptrace_open_fn open;
+	hyptrace_open_fn map;	/* in place of open: a mapped observer */
 	int (*hold)(struct hyptrace_reader *reader, const uint16_t *ids, unsigned int nr,
 		    bool tracing, struct hyptrace_error *err);
 	void (*detach)(struct hyptrace_reader *reader);
@@ -149,7 +203,7 @@ enum format_check {
 enum format_check hyptrace_format_check(const char *text);
 
 /* field.c */
-char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len);
+char *hyptrace_format_file(const struct hyptrace_event *event);
 
 /* decode.c: the records of a sub-buffer */
 struct hyptrace_decoder {

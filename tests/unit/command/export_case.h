@@ -65,28 +65,12 @@ int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 	return 0;
 }
 
-static inline int say(const char *fmt, va_list ap)
-{
-	vsnprintf(said, sizeof(said), fmt, ap);
-	return EXIT_REFUSED;
-}
-
-int cmd_fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-	return EXIT_REFUSED;
-}
-
 void cmd_note(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	vsnprintf(said, sizeof(said), fmt, ap);
 	va_end(ap);
 }
 

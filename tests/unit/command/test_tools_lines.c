@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,11 +23,18 @@
 #define NSEC_PER_SEC	UINT64_C(1000000000)
 #define NSEC_PER_USEC	1000
 
-/* of main.c */
-error_t cmd_usage(const char *fmt, ...)
+/* of message.c */
+void cmd_note(const char *fmt, ...)
 {
 	(void)fmt;
-	return -EINVAL;
+}
+
+/* of session.c */
+int session_fail(const struct session *s, const struct hyptrace_error *err)
+{
+	(void)s;
+	(void)err;
+	return EXIT_REFUSED;
 }
 
 /* of choice.c */
@@ -52,7 +58,6 @@ static int begin(const char *option, const char *option2, bool json)
 {
 	char name[] = "test", first[32], second[32];
 	char *argv[] = { name, first, second, NULL };
-	struct hyptrace_error err;
 
 	memset(&lines, 0, sizeof(lines));
 	snprintf(first, sizeof(first), "%s", option);
@@ -62,7 +67,7 @@ static int begin(const char *option, const char *option2, bool json)
 	ctx.p = printer_new(&ctx.out, json ? PRINTER_JSON : PRINTER_TEXT, false);
 	formats = hyptrace_formats_new(NULL, 0, NULL);
 	assert_non_null(formats);
-	return lines_begin(&lines, &session, clock_name, formats, &err);
+	return lines_begin(&lines, &session, clock_name, formats);
 }
 
 static const char *end(void)
@@ -175,7 +180,7 @@ static void wall_clock(void **state)
 	assert_non_null(strstr(result, ": " UNKNOWN));
 
 	clock_name = other;
-	assert_int_equal(begin("--time=wall", "--time=wall", false), -EINVAL);
+	assert_int_equal(begin("--time=wall", "--time=wall", false), EXIT_REFUSED);
 	end();
 	assert_int_equal(begin("--time=abs", "--time=abs", false), 0);
 	end();
@@ -275,14 +280,13 @@ static void begin_with_events(const char *option, bool as_json)
 		.id = 4, .name = (char *)"nothing", .known_args = true,
 	};
 	static struct hyptrace_hypercall *calls[] = { &share, &many, &opaque, &nothing };
-	struct hyptrace_error err;
 
 	begin(option, "--time=abs", as_json);
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	describe(NULL);
 	begin_formats();
-	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats), 0);
 	assert_int_equal(hyptrace_formats_set_hypercalls(formats, calls, 4, NULL), 0);
 }
 
@@ -473,7 +477,6 @@ static void json_of_odd_events(void **state)
 	};
 	static struct hyptrace_event *of[] = { &short_event, &odd, &large };
 	static const signed char values[] = { 7, -1, 100, 0, -128 };
-	struct hyptrace_error err;
 	unsigned int i;
 
 	(void)state;
@@ -482,7 +485,7 @@ static void json_of_odd_events(void **state)
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 2, NULL);
-	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats), 0);
 	for (i = 0; i < sizeof(values) * 2; i++) {
 		char data[16] = "\0\0\0\0a\",\n\xe9z\xab\xcd\xef";
 		const struct hyptrace_event *event = of[i % 2];
@@ -508,7 +511,7 @@ static void json_of_odd_events(void **state)
 	lines_end(&lines);
 	hyptrace_formats_free(formats);
 	formats = hyptrace_formats_new(of, 3, NULL);
-	assert_int_equal(lines_begin(&lines, &session, clock_name, formats, &err), 0);
+	assert_int_equal(lines_begin(&lines, &session, clock_name, formats), 0);
 	lines_event(&lines, 0, &(struct hyptrace_record){ .data = "\3\0\7\1", .size = 4 });
 	assert_non_null(strstr(end(), "xxxxxxxx"));
 }

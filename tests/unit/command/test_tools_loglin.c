@@ -178,7 +178,9 @@ static void bounds_of_buckets(void **unused)
 			loglin_add(&h, value);
 			loglin_add(&h, value);
 			assert_true(loglin_percentile(&h, 500) == value);
-			assert_int_equal(loglin_block_count(&h, block), 2);
+			assert_int_equal(loglin_range_count(&h, loglin_block_from(block),
+							    block + 1 < LOGLIN_BLOCKS ?
+							    loglin_block_from(block + 1) : 0), 2);
 			assert_true(loglin_block_from(block) <= value);
 			if (block + 1 < LOGLIN_BLOCKS)
 				assert_true(value < loglin_block_from(block + 1));

@@ -22,10 +22,9 @@
 #include "session/loop.h"
 
 /* of message.c */
-int cmd_fail(const char *fmt, ...)
+void cmd_note(const char *fmt, ...)
 {
 	(void)fmt;
-	return EXIT_REFUSED;
 }
 
 /* A listener: a pipe whose bytes are notifications, 'x' for one that was lost */

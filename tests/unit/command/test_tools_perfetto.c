@@ -55,10 +55,9 @@ int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 	return 0;
 }
 
-int cmd_fail(const char *fmt, ...)
+void cmd_note(const char *fmt, ...)
 {
 	(void)fmt;
-	return EXIT_REFUSED;
 }
 
 static int begin(void **state)

@@ -37,14 +37,13 @@ static int checked;
 static char message[512];
 
 /* What the command would print */
-int cmd_fail(const char *fmt, ...)
+void cmd_note(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
-	return EXIT_REFUSED;
 }
 
 /* Choose by some arguments of -e, which end with NULL. */

@@ -492,7 +492,7 @@ static void digits(void **state)
 		*hyptrace_digits_decimal(text, value) = '\0';
 		assert_string_equal(text, expected);
 		snprintf(expected, sizeof(expected), "%llx", (unsigned long long)value);
-		*hyptrace_digits_hex(text, value, 'a') = '\0';
+		*hyptrace_digits_hex(text, value) = '\0';
 		assert_string_equal(text, expected);
 		snprintf(expected, sizeof(expected), "%04u", (unsigned int)(value % 10000));
 		*hyptrace_digits_four(text, value % 10000) = '\0';

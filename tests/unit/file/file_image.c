@@ -168,7 +168,7 @@ static void put_header_info(const struct image *image, FILE *f)
 
 static void put_formats(const struct image *image, FILE *f)
 {
-	char *text = hyptrace_format_file(&event, NULL);
+	char *text = hyptrace_format_file(&event);
 
 	put_u32(image, f, 1);
 	put_string(f, "hyptrace");

@@ -50,6 +50,7 @@ static const struct {
 static struct {
 	struct tracefs		tracefs;
 	struct tracefs_event	events[NR];
+	struct tracefs_event	*list[NR];
 	struct tracefs_shared	shared;
 	struct tracefs_page	page;
 	int			pipe[2];
@@ -67,8 +68,9 @@ static int setup(void **state)
 		strcpy(t.events[i].name, formats[i].name);
 		t.events[i].format = (char *)formats[i].format;
 		assert_true(hyptrace_tracefs_parse_format(&t.events[i], false));
+		t.list[i] = &t.events[i];
 	}
-	t.tracefs.events = t.events;
+	t.tracefs.events = t.list;
 	t.tracefs.nr_events = NR;
 	assert_int_equal(pipe(t.pipe), 0);
 	t.page = (struct tracefs_page){

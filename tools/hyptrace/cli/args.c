@@ -100,13 +100,8 @@ bool parse_duration(const char *text, uint64_t *nsec)
 
 bool parse_mode(const char *s, uint32_t *mode)
 {
-	if (!strcmp(s, "overwrite"))
-		*mode = HYPTRACE_MODE_OVERWRITE;
-	else if (!strcmp(s, "discard"))
-		*mode = HYPTRACE_MODE_DISCARD;
-	else
-		return false;
-	return true;
+	*mode = strcmp(s, "discard") ? HYPTRACE_MODE_OVERWRITE : HYPTRACE_MODE_DISCARD;
+	return *mode == HYPTRACE_MODE_DISCARD || !strcmp(s, "overwrite");
 }
 
 static int compare_ids(const void *a, const void *b)

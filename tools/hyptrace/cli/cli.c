@@ -156,17 +156,6 @@ void cmd_exit_usage(const struct verb *verb)
 	exit(EXIT_USAGE);
 }
 
-/* Print what is wrong with the command line; return the error for the parser to return. */
-error_t cmd_usage(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	cmd_vnote(fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 static error_t parse_columns(int key, char *arg, struct argp_state *state)
 {
 	auto_free char *names = NULL;
@@ -178,8 +167,7 @@ static error_t parse_columns(int key, char *arg, struct argp_state *state)
 		if (columns_parse(state->input, arg, &bad, &len))
 			return 0;
 		names = columns_names(state->input, "");
-		cmd_note("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
-		return -EINVAL;
+		return cmd_usage("unknown column \"%.*s\": use some of %s", (int)len, bad, names);
 	case 'o':
 		return cmd_usage("-o and --output write to a file: use --columns=%s", arg);
 	}

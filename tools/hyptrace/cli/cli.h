@@ -143,6 +143,7 @@ char *cmd_drop_remark(int key, const char *text, void *input);
 void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
 void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
 	       const struct argp *more, void *more_input);
-error_t cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Say what is wrong with the command line: the error is for the parser to return. */
+#define cmd_usage(...)	(cmd_note(__VA_ARGS__), -EINVAL)
 
 #endif /* CLI_H */

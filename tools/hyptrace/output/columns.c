@@ -197,16 +197,6 @@ void table_label(struct table *table, const char *label, const char *value, cons
 	set_cell(table, 1, text_copy_plain(value), color);
 }
 
-void table_free(struct table *table)
-{
-	unsigned int i;
-
-	for (i = 0; i < table->nr_rows * table->width; i++)
-		free(table->cells[i].text);
-	free(table->cells);
-	free(table);
-}
-
 static const char *text_of(const struct table *table, unsigned int row, unsigned int index)
 {
 	const struct cell *cell = row_of(table, row) + index;
@@ -313,7 +303,7 @@ static void put_csv(const struct table *table, struct out *out, unsigned int row
 void table_print(struct table *table, struct out *out, unsigned int first, unsigned int indent,
 		 bool color)
 {
-	unsigned int row;
+	unsigned int row, cell;
 
 	if (!table)
 		return;
@@ -330,5 +320,8 @@ void table_print(struct table *table, struct out *out, unsigned int first, unsig
 		out_spaces(out, indent);
 		put_row(table, out, row, color);
 	}
-	table_free(table);
+	for (cell = 0; cell < table->nr_rows * table->width; cell++)
+		free(table->cells[cell].text);
+	free(table->cells);
+	free(table);
 }

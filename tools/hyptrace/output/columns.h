@@ -93,7 +93,6 @@ void table_row(struct table *table);
 /* Set a cell of the last row; nothing happens if the column is not printed. */
 void table_cell(struct table *table, const char *key, const char *value, const char *color);
 void table_label(struct table *table, const char *label, const char *value, const char *color);
-void table_free(struct table *table);
 /* Print the rows from @first on: 1 leaves out the heads. Also frees the table; it may be NULL. */
 void table_print(struct table *table, struct out *out, unsigned int first, unsigned int indent,
 		 bool color);

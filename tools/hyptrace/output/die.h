@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
+
 struct hyptrace_error;
 
 enum exit_code {
@@ -34,25 +36,22 @@ void *or_die(void *memory);
 #define xstrdup(text)			((char *)or_die(strdup(text)))
 #define xstrndup(text, max)		((char *)or_die(strndup(text, max)))
 
-/* For a local pointer, which must have a value: its memory is freed at the end of its scope. */
-#define auto_free	__attribute__((cleanup(free_local)))
-
-static inline void free_local(void *at)
-{
-	void *memory;
-
-	memcpy(&memory, at, sizeof(memory));
-	free(memory);
-}
+/* Append an element of all 0 to an array, of which @nr is the number of elements. Return it. */
+#define xappend(array, nr) ({ \
+	__typeof__(array) *array_ = &(array); \
+	unsigned int *nr_ = &(nr); \
+	*array_ = xreallocarray(*array_, *nr_ + 1, sizeof(**array_)); \
+	memset(*array_ + *nr_, 0, sizeof(**array_)); \
+	*array_ + (*nr_)++; \
+})
 
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* message.c: all of cmd_fail...() return EXIT_REFUSED */
 extern void (*cmd_note_to)(const char *text);
-void cmd_vnote(const char *fmt, va_list ap);
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int cmd_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define cmd_fail(...)	(cmd_note(__VA_ARGS__), EXIT_REFUSED)
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err);
 
 #endif /* DIE_H */

@@ -9,36 +9,21 @@
 /* Takes all notes in place of stderr while a verb uses the whole terminal */
 void (*cmd_note_to)(const char *text);
 
-void cmd_vnote(const char *fmt, va_list ap)
+void cmd_note(const char *fmt, ...)
 {
-	/* names may hold control characters */
-	auto_free char *text = xvasprintf(fmt, ap);
-	auto_free char *plain = text_copy_plain(text);
+	auto_free char *text = NULL, *plain = NULL;
+	va_list ap;
 
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	/* names may hold control characters */
+	plain = text_copy_plain(text);
 	/* in one write: other processes may write there, too */
 	if (cmd_note_to)
 		cmd_note_to(plain);
 	else
 		fprintf(stderr, "hyptrace: %s\n", plain);
-}
-
-void cmd_note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	cmd_vnote(fmt, ap);
-	va_end(ap);
-}
-
-int cmd_fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	cmd_vnote(fmt, ap);
-	va_end(ap);
-	return EXIT_REFUSED;
 }
 
 int cmd_fail_verb(const char *verb, const char *subject, const struct hyptrace_error *err)

@@ -4,7 +4,6 @@
  * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "die.h"
@@ -98,12 +97,6 @@ void out_make_room(struct out *out, size_t size)
 bool out_has_failed(const struct out *out)
 {
 	return out->error && out->error != EPIPE;
-}
-
-/* What was in the buffer or in a pipe when its reader has closed that is not known to be read. */
-const char *out_printed(const struct out *out, const char *word)
-{
-	return out->error ? "read until the output was closed" : word;
 }
 
 void out_write(struct out *out, const void *data, size_t len)

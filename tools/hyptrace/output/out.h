@@ -43,7 +43,6 @@ void out_write(struct out *out, const void *data, size_t len);
 void out_puts(struct out *out, const char *text);
 void out_spaces(struct out *out, size_t nr);
 bool out_has_failed(const struct out *out);
-const char *out_printed(const struct out *out, const char *word);
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline void out_putc(struct out *out, char c)
@@ -100,7 +99,7 @@ void text_close(FILE *f);
 /* The pager has ended: nobody reads what is printed. */
 extern volatile sig_atomic_t pager_has_ended;
 
-bool pager_begin(struct out *out);
+void pager_begin(struct out *out);
 void pager_end(struct out *out);
 
 /* How much of a file was read: show it while that takes more than a second */

@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,13 +32,6 @@ static void on_child(int sig __attribute__((unused)))
 	pager_has_ended = 1;
 }
 
-static const char *choose(void)
-{
-	const char *name = getenv("HYPTRACE_PAGER") ?: getenv("PAGER") ?: PAGER_DEFAULT;
-
-	return *name && strcmp(name, "cat") ? name : NULL;
-}
-
 static __attribute__((noreturn)) void become(const char *name, int fd)
 {
 	dup2(fd, STDIN_FILENO);
@@ -50,17 +42,17 @@ static __attribute__((noreturn)) void become(const char *name, int fd)
 }
 
 /* If the standard output is a terminal */
-bool pager_begin(struct out *out)
+void pager_begin(struct out *out)
 {
 	/* SIGCHLD also comes when the pager is stopped, unless that is disabled */
 	const struct sigaction action = {
 		.sa_handler = on_child, .sa_flags = SA_RESTART | SA_NOCLDSTOP,
 	};
-	const char *name = isatty(STDOUT_FILENO) ? choose() : NULL;
+	const char *name = getenv("HYPTRACE_PAGER") ?: getenv("PAGER") ?: PAGER_DEFAULT;
 	int fds[2];
 
-	if (!name || pipe2(fds, O_CLOEXEC))
-		return false;
+	if (!isatty(STDOUT_FILENO) || !*name || !strcmp(name, "cat") || pipe2(fds, O_CLOEXEC))
+		return;
 	sigaction(SIGCHLD, &action, NULL);
 	pager = fork();
 	if (!pager)
@@ -69,12 +61,11 @@ bool pager_begin(struct out *out)
 	if (pager < 0) {
 		close(fds[1]);
 		pager = 0;
-		return false;
+		return;
 	}
 	/* Ctrl-C is for the pager: when that ends, so does the output */
 	signal(SIGINT, SIG_IGN);
 	out->fd = fds[1];
-	return true;
 }
 
 void pager_end(struct out *out)

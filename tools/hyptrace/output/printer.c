@@ -26,7 +26,7 @@ enum frame_kind {
 /* What was begun and not ended */
 struct frame {
 	enum frame_kind			kind;
-	unsigned int			nr;	/* number of values in it so far */
+	unsigned int			nr;	/* JSON: number of values in it so far */
 	unsigned int			indent;	/* blanks before its lines of text */
 	const struct columns		*columns;	/* TABLE, ROW: the columns */
 	const struct printer_label	*labels;	/* OBJECT: names of its values in text */
@@ -170,10 +170,7 @@ static void text_end(struct printer *p)
 		flush_object(p, frame);
 		break;
 	case FRAME_TABLE:
-		if (frame->nr || printer_is_csv(p))
-			table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
-		else
-			table_free(frame->table);
+		table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
 		p->has_heads |= printer_is_csv(p);
 		break;
 	default:
@@ -231,7 +228,6 @@ void printer_row(struct printer *p)
 		out_putc(p->out, '{');
 	} else {
 		table_row(table->table);
-		table->nr++;
 	}
 	row = push(p, FRAME_ROW);
 	row->columns = table->columns;
@@ -245,15 +241,13 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 
 	if (printer_is_json(p)) {
 		out_putc(p->out, '{');
-		push(p, FRAME_LINE);
-		return;
+	} else {
+		va_start(ap, fmt);
+		line = xvasprintf(fmt, ap);
+		va_end(ap);
+		put_styled(p, style, line);
+		out_putc(p->out, '\n');
 	}
-
-	va_start(ap, fmt);
-	line = xvasprintf(fmt, ap);
-	va_end(ap);
-	put_styled(p, style, line);
-	out_putc(p->out, '\n');
 	push(p, FRAME_LINE);
 }
 
@@ -483,5 +477,16 @@ void columns_print(const struct columns *columns, struct printer *p, const void 
 {
 	printer_row(p);
 	columns_print_values(columns, p, row);
+	printer_end(p);
+}
+
+void columns_print_all(const struct columns *columns, struct printer *p, const char *key,
+		       const void *rows, unsigned int nr)
+{
+	const void *const *row = rows;
+
+	printer_table(p, key, columns);
+	for (; nr--; row++)
+		columns_print(columns, p, *row);
 	printer_end(p);
 }

@@ -92,6 +92,9 @@ void printer_json(struct printer *p, const char *key, const char *json, size_t l
 
 /* Print a row of the table that is open. */
 void columns_print(const struct columns *columns, struct printer *p, const void *row);
+/* Print a table: @rows is an array of pointers. */
+void columns_print_all(const struct columns *columns, struct printer *p, const char *key,
+		       const void *rows, unsigned int nr);
 /* Print a value of a row, or all of them, into the object that is open. */
 void column_print(const struct column *column, struct printer *p, const void *row);
 void columns_print_values(const struct columns *columns, struct printer *p, const void *row);

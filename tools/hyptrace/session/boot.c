@@ -94,16 +94,15 @@ static char *describe(const struct hyptrace_remote *remote, const struct common 
 }
 
 static int print_words(struct context *ctx, const struct hyptrace_remote *remote,
-		       struct hyptrace_event *const *events, unsigned int nr)
+		       const char *parameter, struct hyptrace_event *const *events,
+		       unsigned int nr)
 {
 	auto_free char *words = NULL, *line = NULL;
-	const char *parameter = parameter_of(remote->name), *quote;
 	struct common common = {};
 	unsigned int i, enabled = 0;
 	int code = EXIT_DONE;
+	const char *quote;
 
-	if (!parameter)
-		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
 	for (i = 0; i < nr && !code; i++)
 		if (events[i]->enabled) {
 			enabled++;
@@ -133,7 +132,7 @@ static int print_words(struct context *ctx, const struct hyptrace_remote *remote
 
 static int fail_word(const char *word, const char *why)
 {
-	cmd_usage("wrong word \"%s\": %s", word, why);
+	cmd_note("wrong word \"%s\": %s", word, why);
 	return EXIT_USAGE;
 }
 
@@ -208,20 +207,17 @@ static int check_filter(const char *text, const struct event_choice *choice, con
 	return filter_parse(text, chosen, nr_chosen, NULL, false, &filter);
 }
 
-static int check_words(char *words, const struct hyptrace_remote *remote,
-		       struct hyptrace_event *const *events, unsigned int nr)
+static int check_words(char *words, const char *parameter, struct hyptrace_event *const *events,
+		       unsigned int nr)
 {
 	auto_choice struct event_choice choice = {};
-	const char *values[NR_OPTIONS] = {}, *parameter = parameter_of(remote->name);
+	const char *values[NR_OPTIONS] = {};
+	size_t len = strlen(parameter);
 	struct words names = {};
 	unsigned int i;
-	size_t len;
 	char *list;
 	int code;
 
-	if (!parameter)
-		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
-	len = strlen(parameter);
 	/* as --boot prints them */
 	if (!strncmp(words, parameter, len) && words[len] == '=')
 		words += len + 1;
@@ -251,9 +247,15 @@ int boot_words(struct context *ctx, char *words)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
+	const char *parameter;
 	unsigned int nr;
+	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
-	return cmd_get_events(ctx, &remote, &events, &nr) ?:
-	       (words ? check_words(words, remote, events, nr) :
-			print_words(ctx, remote, events, nr));
+	if (code)
+		return code;
+	parameter = parameter_of(remote->name);
+	if (!parameter)
+		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
+	return words ? check_words(words, parameter, events, nr) :
+		       print_words(ctx, remote, parameter, events, nr);
 }

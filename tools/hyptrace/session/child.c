@@ -3,9 +3,8 @@
  * The command that a verb runs while it traces. It is started before the tracing, but waits until
  * events are recorded. For verbs that take a COMMAND.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +16,7 @@
 #define SIGNAL_BASE	128
 
 /* In the new process: wait, then run the command. */
-static __attribute__((noreturn)) void run_child(const struct child *child, int go,
-						int result)
+static __attribute__((noreturn)) void run_child(const struct child *child, int go)
 {
 	char **argv = child->argv;
 	int errnum;
@@ -33,32 +31,28 @@ static __attribute__((noreturn)) void run_child(const struct child *child, int g
 		close(STDOUT_FILENO);
 	execvp(argv[0], argv);
 	errnum = errno;
-	(void)!write(result, &errnum, sizeof(errnum));
+	(void)!write(go, &errnum, sizeof(errnum));
 	_exit(EXIT_REFUSED);
 }
 
 /* Start the process of the command, which waits. */
 int child_prepare(struct child *child)
 {
-	int go[2], result[2];
+	int go[2];
 
 	child->pidfd = -1;
 	child->go = -1;
-	child->result = -1;
 	if (!child->argv)
 		return EXIT_DONE;
-	if (pipe2(go, O_CLOEXEC) || pipe2(result, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
 		return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errno));
 	child->pid = fork();
 	if (!child->pid) {
 		close(go[1]);
-		close(result[0]);
-		run_child(child, go[0], result[1]);
+		run_child(child, go[0]);
 	}
 	close(go[0]);
-	close(result[1]);
 	child->go = go[1];
-	child->result = result[0];
 	if (child->pid > 0)
 		child->pidfd = syscall(SYS_pidfd_open, child->pid, 0);
 	if (child->pidfd >= 0)
@@ -94,13 +88,11 @@ int child_start(struct child *child)
 	if (child->pid <= 0)
 		return EXIT_DONE;
 	(void)!write(child->go, "", 1);
+	do {
+		n = read(child->go, &errnum, sizeof(errnum));
+	} while (n < 0 && errno == EINTR);
 	close(child->go);
 	child->go = -1;
-	do {
-		n = read(child->result, &errnum, sizeof(errnum));
-	} while (n < 0 && errno == EINTR);
-	close(child->result);
-	child->result = -1;
 	if (n != sizeof(errnum))
 		return EXIT_DONE;
 	/* child_stop() must not find it still at work */
@@ -128,10 +120,7 @@ void child_stop(struct child *child)
 	/* if it was not started, it ends now */
 	if (child->go >= 0)
 		close(child->go);
-	if (child->result >= 0)
-		close(child->result);
 	child->go = -1;
-	child->result = -1;
 	if (child->pidfd >= 0)
 		wait_for_end(child);
 	do {

@@ -12,8 +12,7 @@
 
 void cmd_add_word(struct words *words, const char *arg)
 {
-	words->words = xreallocarray(words->words, words->nr + 1, sizeof(*words->words));
-	words->words[words->nr++] = arg;
+	*xappend(words->words, words->nr) = arg;
 }
 
 /* Append the words of a list with commas, which is changed and must stay valid. */

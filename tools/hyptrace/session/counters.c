@@ -8,11 +8,9 @@
 
 static struct counter_sum *new_sum(struct counter_sums *sums, const struct hyptrace_event *event)
 {
-	struct counter_sum *sum;
+	struct counter_sum *sum = xappend(sums->sums, sums->nr);
 
-	sums->sums = xreallocarray(sums->sums, sums->nr + 1, sizeof(*sums->sums));
-	sum = &sums->sums[sums->nr++];
-	*sum = (struct counter_sum){ .event = event };
+	sum->event = event;
 	return sum;
 }
 
@@ -69,17 +67,13 @@ static int compare(uint64_t a, uint64_t b)
 static int compare_sums(const void *a, const void *b)
 {
 	const struct counter_sum *x = a, *y = b;
-	int order = compare(x->event->id, y->event->id);
+	const bool were_counted = x->of && y->of;
+	const bool have_cpus = were_counted && !x->all_cpus && !y->all_cpus;
 
-	if (!order && x->of && y->of && !x->all_cpus && !y->all_cpus)
-		order = compare(x->of->cpu, y->of->cpu);
-	if (!order)
-		order = compare(y->total, x->total);
-	if (!order)
-		order = compare(y->count, x->count);
-	if (!order && x->of && y->of)
-		order = compare(x->of->value, y->of->value);
-	return order;
+	return compare(x->event->id, y->event->id) ?:
+	       (have_cpus ? compare(x->of->cpu, y->of->cpu) : 0) ?:
+	       compare(y->total, x->total) ?: compare(y->count, x->count) ?:
+	       (were_counted ? compare(x->of->value, y->of->value) : 0);
 }
 
 /* Add the counted events that have not occurred so far. */

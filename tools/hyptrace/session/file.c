@@ -20,7 +20,7 @@ static char *make_folder(void)
 
 	if (mkdtemp(folder))
 		return folder;
-	cmd_fail("cannot make a folder for what the dump has: %s: %s", folder, strerror(errno));
+	cmd_note("cannot make a folder for what the dump has: %s: %s", folder, strerror(errno));
 	free(folder);
 	return NULL;
 }

@@ -58,10 +58,8 @@ static void found(struct gaps *gaps, const char *text, const char *hint, bool is
 
 	for (i = 0; i < gaps->nr && strcmp(gaps->list[i].text, text); i++)
 		;
-	if (i == gaps->nr) {
-		gaps->list = xreallocarray(gaps->list, ++gaps->nr, sizeof(*gaps->list));
-		gaps->list[i] = (struct gap){ .text = xstrdup(text) };
-	}
+	if (i == gaps->nr)
+		xappend(gaps->list, gaps->nr)->text = xstrdup(text);
 	gap = &gaps->list[i];
 	gap->is_now = true;
 	if (!gap->was && !is_known && !gaps->is_quiet)

@@ -2,7 +2,6 @@
 /*
  * The events of a live remote as they happen.
  */
-#include "output/clock.h"
 #include "output/die.h"
 #include "session.h"
 
@@ -276,9 +275,7 @@ int session_start(struct session *s)
 
 	/* before the rings are read: a tracer in tracefs reads ahead at once */
 	s->not_taken = count_not_taken(s);
-	if (hyptrace_stream_start(s->stream, &err))
-		return session_fail(s, &err);
-	return EXIT_DONE;
+	return hyptrace_stream_start(s->stream, &err) ? session_fail(s, &err) : EXIT_DONE;
 }
 
 int session_run_stream(struct session *s)
@@ -299,11 +296,8 @@ int session_run_stream(struct session *s)
 		return code;
 	s->loop.fd = hyptrace_stream_fd(s->stream);
 	session_look(s);
-	code = s->ops->begin ? s->ops->begin(s) : EXIT_DONE;
-	if (!code)
-		code = child_start(&s->child);
-	if (!code)
-		code = loop_run(&s->loop);
+	code = (s->ops->begin ? s->ops->begin(s) : EXIT_DONE) ?: child_start(&s->child) ?:
+	       loop_run(&s->loop);
 	if (s->gaps.own && !s->loop.has_ended)
 		get_refused(s);
 	s->loop.has_ended = true;

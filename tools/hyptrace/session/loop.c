@@ -76,9 +76,7 @@ int signals_catch(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 
-	if (wake[0] >= 0)
-		return set_handler(on_signal) ? -1 : wake[0];
-	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+	if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return -1;
 	return set_handler(on_signal) || sigaction(SIGALRM, &action, NULL) ? -1 : wake[0];
 }

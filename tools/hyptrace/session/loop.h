@@ -33,9 +33,11 @@ struct child {
 	bool	no_stdout;
 	pid_t	pid;	/* its process; 0 if it was not started */
 	int	pidfd;	/* readable once it has ended; -1 without a process */
-	/* closing it without a byte ends the process; a byte lets it run the command */
+	/*
+	 * Closing it without a byte ends the process. A byte lets it run the command, and an errno
+	 * comes out if the command cannot be run.
+	 */
 	int	go;
-	int	result;	/* an errno comes out if the command cannot be run */
 	int	code;	/* its exit code, or 128 plus the number of its signal */
 };
 

@@ -2,9 +2,8 @@
 /*
  * The options of a session: the same words and meanings in each verb.
  */
-#include <string.h>
-
 #include "output/clock.h"
+#include "output/die.h"
 #include "session.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
@@ -15,7 +14,6 @@ enum {
 	OPT_DURATION,
 	OPT_FROM,
 	OPT_LAST,
-	OPT_NO_START,
 	OPT_PREVIOUS,
 	OPT_TO,
 };
@@ -51,7 +49,7 @@ static const struct session_option session_options[] = {
 			      "End after this time, such as 10s or 500ms", 0 } },
 	{ SESSION_BOUND, { .name = "order-bound", .key = OPT_BOUND, .arg = "TIME", .doc =
 	  "Wait for events of other CPUs for so long (10ms), which keeps all events in order" } },
-	{ SESSION_NO_START, { "no-start", OPT_NO_START, NULL, 0,
+	{ SESSION_NO_START, { "no-start", OPTION_FLAG(struct session, no_start), NULL, 0,
 	  "Do not start tracing; end when it is off and the rings are empty", 0 } },
 	{ SESSION_QUIET, { "quiet", 'q', NULL, 0,
 			   "Print no notes; losses and errors are still printed", 0 } },
@@ -89,6 +87,10 @@ static error_t parse_argument(struct session *s, char *arg, struct argp_state *s
 	}
 	if (s->takes & SESSION_WORDS)
 		return ARGP_ERR_UNKNOWN;
+	if (s->takes & SESSION_FILE && !s->path) {
+		s->path = arg;
+		return 0;
+	}
 	if (!(s->takes & SESSION_COMMAND))
 		return cmd_usage("unexpected argument \"%s\"", arg);
 	return cmd_usage("unexpected argument \"%s\": a command follows \"--\"%s%s", arg,
@@ -114,6 +116,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct session *s = state->input;
 
+	if (cmd_set_flag(key, s))
+		return 0;
 	switch (key) {
 	case 'q':
 		s->quiet = true;
@@ -147,9 +151,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BOUND:
 		return parse_bound(s, arg);
-	case OPT_NO_START:
-		s->no_start = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		return parse_argument(s, arg, state);
 	case ARGP_KEY_END:
@@ -194,4 +195,6 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	s->child.pidfd = -1;
 	note_words(s, argc, argv);
 	cmd_parse(s->ctx, argp, argc, argv, input, &own, s);
+	if (s->takes & SESSION_FILE && !s->path)
+		s->path = FILE_DEFAULT;
 }

@@ -61,8 +61,7 @@ static void note_missing(void *arg, const char *text)
 		if (!strcmp(ctx->missing[i], text))
 			return;
 	cmd_note("\"%s\": %s", ctx->dump, text);
-	ctx->missing = xreallocarray(ctx->missing, ctx->nr_missing + 1, sizeof(*ctx->missing));
-	ctx->missing[ctx->nr_missing++] = xstrdup(text);
+	*xappend(ctx->missing, ctx->nr_missing) = xstrdup(text);
 }
 
 /* Read "FILE" or "REMOTE:FILE". */
@@ -71,13 +70,10 @@ static struct hyptrace *open_dump(struct context *ctx, const char *source,
 {
 	const size_t len = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 	const char *path = len && source[len] == ':' ? source + len + 1 : source;
-	char *remote = path == source ? NULL : xasprintf("%.*s", (int)len, source);
-	struct hyptrace *h;
+	char *remote auto_free = path == source ? NULL : xstrndup(source, len);
 
 	ctx->dump = path;
-	h = hyptrace_open_dump(path, remote, note_missing, ctx, err);
-	free(remote);
-	return h;
+	return hyptrace_open_dump(path, remote, note_missing, ctx, err);
 }
 
 static bool begins_with(const char *text, const char *prefix)
@@ -188,8 +184,8 @@ static void note_no_remote(void)
 		cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
 }
 
-/* Print why, and the list of remotes. */
-static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsigned int nr)
+/* Print that --remote is not valid, or is missing, and the list of remotes. */
+static int fail_choice(const char *name, struct hyptrace_remote **remotes, unsigned int nr)
 {
 	auto_free char *list = NULL;
 	unsigned int i;
@@ -198,7 +194,10 @@ static int fail_choice(const char *why, struct hyptrace_remote **remotes, unsign
 	for (i = 0; i < nr; i++)
 		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
 	text_close(f);
-	return cmd_fail("%s (registered: %s)", why, list);
+	if (name)
+		return cmd_fail("there is no remote \"%s\" (registered: %s)", name, list);
+	return cmd_fail("several remotes are registered: choose one with --remote (registered: %s)",
+			list);
 }
 
 /* The caller frees the remotes in any case. */
@@ -207,7 +206,6 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 {
 	struct hyptrace_remote *one;
 	struct hyptrace_error err;
-	char why[128];
 	unsigned int i;
 
 	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
@@ -217,26 +215,19 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 		return all && !ctx->remote ? EXIT_DONE : EXIT_REFUSED;
 	}
 
-	if (ctx->remote) {
-		one = find_remote(*remotes, *nr, ctx->remote);
-		snprintf(why, sizeof(why), "there is no remote \"%s\"", ctx->remote);
-	} else {
-		if (all)
-			return EXIT_DONE;
-		one = *nr == 1 ? **remotes : find_remote(*remotes, *nr, DEFAULT_REMOTE);
-		snprintf(why, sizeof(why), "several remotes are registered: choose one with --remote");
-	}
-
-	if (one) {
-		for (i = 0; i < *nr; i++)
-			if ((*remotes)[i] != one)
-				hyptrace_free_remote((*remotes)[i]);
-		(*remotes)[0] = one;
-		(*remotes)[1] = NULL;
-		*nr = 1;
+	if (all && !ctx->remote)
 		return EXIT_DONE;
-	}
-	return fail_choice(why, *remotes, *nr);
+	one = *nr == 1 && !ctx->remote ? **remotes :
+	      find_remote(*remotes, *nr, ctx->remote ?: DEFAULT_REMOTE);
+	if (!one)
+		return fail_choice(ctx->remote, *remotes, *nr);
+	for (i = 0; i < *nr; i++)
+		if ((*remotes)[i] != one)
+			hyptrace_free_remote((*remotes)[i]);
+	(*remotes)[0] = one;
+	(*remotes)[1] = NULL;
+	*nr = 1;
+	return EXIT_DONE;
 }
 
 int cmd_get_remote(struct context *ctx, struct hyptrace_remote **remote)
@@ -301,21 +292,6 @@ int cmd_request(struct context *ctx, const char *what, int without, cpu_request_
 			code = cmd_fail("cannot %s CPU %u of \"%s\": %s", what, cpus[i]->id,
 					remote->name, err.text);
 	return code;
-}
-
-/* Print why the ring of a CPU cannot be read. */
-int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
-		  const struct hyptrace_error *err, const char *hint)
-{
-	auto_cpu struct hyptrace_cpu *found = NULL;
-	char name[HYPTRACE_PROCESS_NAME_SIZE];
-
-	if (err->errnum == EBUSY && !hyptrace_get_cpu(ctx->h, remote, cpu, &found, NULL) &&
-	    found->consumer)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it%s", cpu, remote,
-				hyptrace_process_name(found->consumer, name), hint);
-	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, remote, err->text,
-			err->errnum == EBUSY ? hint : "");
 }
 
 int cmd_list_events(struct context *ctx, const char *remote, struct hyptrace_event ***events,

@@ -58,8 +58,6 @@ typedef int (*cpu_request_fn)(struct hyptrace *h, const char *remote, int cpu, c
 
 int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
 		const void *arg);
-int cmd_fail_ring(const struct context *ctx, const char *remote, unsigned int cpu,
-		  const struct hyptrace_error *err, const char *hint);
 
 /* Event ids have 16 bits. */
 #define CHOICE_IDS	(UINT16_MAX + 1)

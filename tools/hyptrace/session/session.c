@@ -52,6 +52,9 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 		cmd_note("\"%s\": %" PRIu64 " places are damaged", s->name, s->damaged);
 	if (s->quiet && !counts->lost && !counts->lost_more)
 		return;
+	/* what was in the buffer or in a pipe when its reader closed it may not have been read */
+	if (s->ctx->out.error)
+		printed = "read until the output was closed";
 	if (s->stream)
 		snprintf(discarded, sizeof(discarded), ", %" PRIu64 " discarded",
 			 counts->discarded);
@@ -61,8 +64,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	if (s->is_one_of_many)
 		name = xasprintf("\"%s\": ", s->name);
 	cmd_note("%s%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s%s lost", name ? name : "", nr, what,
-		 nr == 1 ? "" : "s",
-		 out_printed(&s->ctx->out, printed),
+		 nr == 1 ? "" : "s", printed,
 		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
 			      filtered), discarded,
 		 counts->lost, counts->lost_more ? " or more" : "", lost);

@@ -17,6 +17,9 @@
 #include "loop.h"
 #include "select.h"
 
+/* The file of a recording that was given no name */
+#define FILE_DEFAULT	"hyptrace.dat"
+
 /* The options of a verb, and where its events are */
 enum session_takes {
 	SESSION_QUIET		= 1 << 0,	/* -q */
@@ -31,7 +34,7 @@ enum session_takes {
 	SESSION_BOUND		= 1 << 9,	/* --order-bound */
 	SESSION_NO_START	= 1 << 10,	/* --no-start */
 	SESSION_WORDS		= 1 << 11,	/* the verb takes arguments of its own */
-	SESSION_FILE		= 1 << 12,	/* there is always a file */
+	SESSION_FILE		= 1 << 12,	/* there is always a file: [FILE], or the default */
 	SESSION_SNAPSHOT	= 1 << 13,	/* without a file: what the rings hold */
 	SESSION_NO_RINGS	= 1 << 14,	/* it is no error that the rings are not loaded */
 	/* the verb sets the filters at EL2 itself: they are no gaps */

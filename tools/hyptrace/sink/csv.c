@@ -60,9 +60,7 @@ static void add_field(struct csv *csv, const struct hyptrace_event *event,
 	const struct row row = { .formats = csv->formats, .event = event };
 
 	if (!column) {
-		csv->columns = xreallocarray(csv->columns, csv->nr + 1, sizeof(*csv->columns));
-		column = &csv->columns[csv->nr++];
-		memset(column, 0, sizeof(*column));
+		column = xappend(csv->columns, csv->nr);
 		column->name = field->name;
 	}
 	column->has_names |= row_has_names(&row, field);
@@ -215,13 +213,10 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 
 void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out)
 {
-	char *to = put_head(csv, out_room(out, HEAD_MAX + HEAD_MAX), cpu, ts);
-
-	*to++ = ',';
-	*to++ = ',';
+	out_put_to(out, put_head(csv, out_room(out, HEAD_MAX), cpu, ts));
+	out_puts(out, ",,");
 	if (lost != HYPTRACE_LOST_UNKNOWN)
-		to = hyptrace_digits_decimal(to, lost);
-	out_put_to(out, to);
+		out_printf(out, "%" PRIu64, lost);
 	out_puts(out, csv->commas);
 	out_puts(out, csv->tail);
 }

@@ -74,7 +74,8 @@ static void add_field(struct row *row, const struct hyptrace_field *field, const
 	row_add_text(row, ":");
 	if (has_names && row_has_names(row, field)) {
 		row_add_name(row, field);
-		row_skip_after(row, 1);
+		/* the value is for one that has no name */
+		row->steps[row->nr - 1].skip = 1;
 	}
 	/* numbers that may not be exact as doubles are hexadecimal strings, as addresses are */
 	if (is_number && !field->is_signed && field->size == sizeof(uint64_t))
@@ -364,7 +365,7 @@ static void put_pool(struct chrome *chrome, struct chrome_event *event,
 	char *to = begin_object(chrome, 'C', CHROME_HYPERVISOR, 0, rec->ts);
 
 	to = stpcpy(to, ",\"name\":\"pool 0x");
-	to = hyptrace_digits_hex(to, value_of(event, HYPTRACE_ROLE_POOL, rec), 'a');
+	to = hyptrace_digits_hex(to, value_of(event, HYPTRACE_ROLE_POOL, rec));
 	to = stpcpy(to, "\",\"args\":{\"free pages\":");
 	to = hyptrace_digits_decimal(to, value_of(event, HYPTRACE_ROLE_LEFT, rec));
 	out_put_to(chrome->out, stpcpy(to, "}}"));

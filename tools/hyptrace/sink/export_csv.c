@@ -210,27 +210,16 @@ static void begin_part(struct export_part *part)
 		state->csv = new_csv(part->x, part->formats);
 }
 
-static void put_unknown(struct export_part *part, unsigned int cpu,
-			const struct hyptrace_record *rec)
-{
-	struct rows *rows = rows_of(part, UNKNOWN, NULL);
-
-	out_printf(&rows->out, "%" PRIu64 ",%u,%u,%u,%s\n", rec->ts, cpu, row_record_id(rec),
-		   rec->size, part->x->origin->csv);
-	check_room(part, rows);
-}
-
 static void put_row(struct export_part *part, unsigned int cpu, const struct hyptrace_record *rec)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(part->formats, rec);
-	struct rows *rows;
+	struct rows *rows = rows_of(part, event ? event->id : UNKNOWN, event);
 
-	if (!event) {
-		put_unknown(part, cpu, rec);
-		return;
-	}
-	rows = rows_of(part, event->id, event);
-	csv_event(rows->csv, cpu, rec, &rows->out);
+	if (event)
+		csv_event(rows->csv, cpu, rec, &rows->out);
+	else
+		out_printf(&rows->out, "%" PRIu64 ",%u,%u,%u,%s\n", rec->ts, cpu,
+			   row_record_id(rec), rec->size, part->x->origin->csv);
 	check_room(part, rows);
 }
 

@@ -18,10 +18,10 @@
 #define NO_STYLE		"\033[0m"
 #define AFTER_NAME		": "
 
-/* Columns of the CPU and of the seconds */
-#define CPU_WIDTH		3
+#define CPU_FORMAT		"[%03u] "
 /* Length of "[000] " */
 #define CPU_LEN			6
+/* Columns of the seconds */
 #define SEC_WIDTH		5
 /* Bytes of a local date and time at most */
 #define WALL_MAX		32
@@ -74,21 +74,18 @@ const struct argp lines_time_argp = {
 	.parser = parse,
 };
 
-/* Prepare to print events whose times are those of a clock. Return 0 or a negative errno. */
+/* Prepare to print events whose times are those of a clock. Return an exit code. */
 int lines_begin(struct lines *lines, const struct session *s, const char *clock,
-		struct hyptrace_formats *formats, struct hyptrace_error *err)
+		struct hyptrace_formats *formats)
 {
 	struct context *ctx = s->ctx;
+	struct hyptrace_error err;
 	unsigned int cpu;
 
 	if (lines->time == LINES_TIME_WALL) {
-		if (!s->has_offset && strcmp(clock, "boot")) {
-			snprintf(err->text, sizeof(err->text), "its clock \"%s\" has no wall time: use another --time",
-				 clock);
-			err->errnum = EINVAL;
-			err->subject[0] = '\0';
-			return -EINVAL;
-		}
+		if (!s->has_offset && strcmp(clock, "boot"))
+			return cmd_fail("cannot read \"%s\": its clock \"%s\" has no wall time: use another --time",
+					s->name, clock);
 		lines->base = -(s->has_offset ? (uint64_t)s->offset : clock_offset());
 	}
 	lines->move_base = lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA;
@@ -99,12 +96,9 @@ int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 	lines->formats = formats;
 	lines->tasks = hyptrace_formats_has_tasks(formats) && !lines->is_host;
 	for (cpu = 0; cpu < LINES_CPUS; cpu++)
-		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, "[%0*u] ", CPU_WIDTH, cpu);
-	if (lines->json && !lines->is_host) {
-		lines->model = hyptrace_model_new(formats, err);
-		if (!lines->model)
-			return -ENOMEM;
-	}
+		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, CPU_FORMAT, cpu);
+	if (lines->json && !lines->is_host)
+		lines->model = or_die(hyptrace_model_new(formats, NULL));
 	if (lines->json)
 		lines->rows = json_rows_new(formats, lines->model,
 					    (ctx->pretty ? JSON_ROWS_PRETTY : 0) |
@@ -112,7 +106,8 @@ int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 	if (lines->raw)
 		hyptrace_formats_set_raw(formats);
 	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
-				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, err);
+				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, &err) ?
+	       session_fail(s, &err) : EXIT_DONE;
 }
 
 /* For --csv; @wanted: only of these. The first of several line printers prints the head. */
@@ -152,53 +147,23 @@ void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
 void lines_end(struct lines *lines)
 {
 	json_rows_free(lines->rows);
-	lines->rows = NULL;
 	hyptrace_model_free(lines->model);
-	lines->model = NULL;
 	csv_free(lines->table);
-	lines->table = NULL;
-}
-
-static char *put_wide(char *to, uint64_t value, unsigned int width, char fill)
-{
-	char *end = hyptrace_digits_decimal(to, value);
-	unsigned int len = end - to;
-
-	if (len >= width)
-		return end;
-	memmove(to + width - len, to, len);
-	memset(to, fill, width - len);
-	return to + width;
-}
-
-static char *put_cpu(char *to, unsigned int cpu)
-{
-	*to++ = '[';
-	to = put_wide(to, cpu, CPU_WIDTH, '0');
-	*to++ = ']';
-	*to++ = ' ';
-	return to;
-}
-
-static char *put_wall(char *to, time_t sec)
-{
-	struct tm tm;
-
-	localtime_r(&sec, &tm);
-	return to + strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", &tm);
 }
 
 /* Make the time up to the decimal point of the seconds. */
 static noinline void new_second(struct lines *lines, uint64_t ns)
 {
 	struct lines_head *head = &lines->head;
+	const time_t sec = ns / NSEC_PER_SEC;
 	char *to = head->text;
+	struct tm tm;
 
 	head->second = ns - ns % NSEC_PER_SEC;
 	if (lines->time == LINES_TIME_WALL)
-		to = put_wall(to, ns / NSEC_PER_SEC);
+		to += strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", localtime_r(&sec, &tm));
 	else
-		to = put_wide(to, ns / NSEC_PER_SEC, SEC_WIDTH, ' ');
+		to += sprintf(to, "%*" PRIu64, SEC_WIDTH, ns / NSEC_PER_SEC);
 	*to++ = '.';
 	head->len = to - head->text + TICK_DIGITS;
 }
@@ -230,11 +195,11 @@ static noinline uint64_t move_base(struct lines *lines, uint64_t ts)
 /* An event that comes too late for the order is before the base. */
 static noinline char *put_negative(const struct lines *lines, char *to, uint64_t ns)
 {
-	if (lines->nanoseconds)
-		return to + sprintf(to, "%*s%" PRIu64 ".%09" PRIu64 ": ", SEC_WIDTH - 1, "-",
-				    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
-	return to + sprintf(to, "%*s%" PRIu64 ".%06" PRIu64 ": ", SEC_WIDTH - 1, "-",
-			    ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC);
+	const bool all = lines->nanoseconds;
+
+	return to + sprintf(to, "%*s%" PRIu64 ".%0*" PRIu64 ": ", SEC_WIDTH - 1, "-",
+			    ns / NSEC_PER_SEC, all ? 9 : 6,
+			    ns % NSEC_PER_SEC / (all ? 1 : NSEC_PER_USEC));
 }
 
 static inline always_inline char *put_head(struct lines *lines, char *to, unsigned int cpu,
@@ -247,7 +212,7 @@ static inline always_inline char *put_head(struct lines *lines, char *to, unsign
 		memcpy(to, lines->cpus[cpu], LINES_CPU_SIZE);
 		to += CPU_LEN;
 	} else {
-		to = put_cpu(to, cpu);
+		to += sprintf(to, CPU_FORMAT, cpu);
 	}
 	if (__builtin_expect(ts - head->tick >= head->span, 0)) {
 		uint64_t base = lines->move_base ? move_base(lines, ts) : lines->base;

@@ -73,7 +73,7 @@ extern const struct argp lines_argp;
 extern const struct argp lines_time_argp;
 
 int lines_begin(struct lines *lines, const struct session *s, const char *clock,
-		struct hyptrace_formats *formats, struct hyptrace_error *err);
+		struct hyptrace_formats *formats);
 void lines_begin_table(struct lines *lines, const bool *wanted,
 		       struct hyptrace_event *const *events, unsigned int nr, bool head);
 void lines_set_like(struct lines *lines, const struct lines *like);

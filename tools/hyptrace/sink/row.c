@@ -168,12 +168,6 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 	next_step(row, longest);
 }
 
-/* Leave out the next steps if the value that was added last is written. */
-void row_skip_after(struct row *row, unsigned int nr)
-{
-	row->steps[row->nr - 1].skip = nr;
-}
-
 static inline char *put_text(const struct row_text *text, char *to)
 {
 	return hyptrace_digits_text(to, text->text, text->len);
@@ -244,7 +238,7 @@ static inline always_inline char *put_value(const struct row *row, const struct 
 		return hyptrace_digits_decimal(to, -(uint64_t)number);
 	case ROW_HEX:
 		memcpy(to, "\"0x", 3);
-		to = hyptrace_digits_hex(to + 3, hyptrace_place_unsigned(&step->place, data), 'a');
+		to = hyptrace_digits_hex(to + 3, hyptrace_place_unsigned(&step->place, data));
 		*to++ = '"';
 		return to;
 	case ROW_BYTES:

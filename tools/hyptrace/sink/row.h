@@ -87,7 +87,6 @@ void row_add_value(struct row *row, const struct hyptrace_field *field);
 void row_add_name(struct row *row, const struct hyptrace_field *field);
 void row_add_hex(struct row *row, const struct hyptrace_field *field);
 bool row_has_names(const struct row *row, const struct hyptrace_field *field);
-void row_skip_after(struct row *row, unsigned int nr);
 char *row_put_names(const struct row *row, const struct hyptrace_record *rec, char *to);
 void row_print(const struct row *row, const struct hyptrace_record *rec, struct out *out);
 void row_print_text(struct hyptrace_formats *formats, const struct hyptrace_event *event,

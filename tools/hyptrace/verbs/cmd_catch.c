@@ -171,18 +171,6 @@ static int find_in_file(struct catcher *c)
 	return code;
 }
 
-static int begin(struct catcher *c)
-{
-	struct session *s = &c->session;
-	struct hyptrace_error err;
-	int code = catch_choose(c);
-
-	if (code)
-		return code;
-	return lines_begin(&c->lines, s, s->clock, s->formats, &err) ? session_fail(s, &err) :
-								       EXIT_DONE;
-}
-
 static int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	static const struct session_ops ops = { .batch = take };
@@ -199,8 +187,9 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	s->child.no_stdout = true;
 	session_parse(s, &argp, argc, argv, &c);
 	c.limit = s->count;
-	code = session_open(s) ?: begin(&c) ?: (s->file ? find_in_file(&c) :
-						c.dir ? catch_save(&c) : catch_live(&c));
+	code = session_open(s) ?: catch_choose(&c) ?:
+	       lines_begin(&c.lines, s, s->clock, s->formats) ?:
+	       (s->file ? find_in_file(&c) : c.dir ? catch_save(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

@@ -304,11 +304,9 @@ static int cmd_event(struct context *ctx, int argc, char **argv)
 	int code;
 
 	cmd_parse(ctx, request.enable ? &enable : &disable, argc, argv, &request, NULL, NULL);
-	code = cmd_connect(ctx);
-	if (!code && request.count)
-		code = counters_switch(ctx, &request.words, request.enable);
-	else if (!code)
-		code = set_events(ctx, &request);
+	code = cmd_connect(ctx) ?:
+	       (request.count ? counters_switch(ctx, &request.words, request.enable) :
+				set_events(ctx, &request));
 	free(request.words.words);
 	return code;
 }

@@ -7,12 +7,11 @@
 #include "output/die.h"
 #include "output/printer.h"
 #include "session/session.h"
-
-#define FILE_DEFAULT	"hyptrace.dat"
+#include "sink/export.h"
 
 struct dump {
 	struct session		session;
-	struct hyptrace_file	*host;		/* the host's events in the same file; or NULL */
+	struct host_events	host;		/* the host's events in the same file */
 	bool			is_host;	/* print sub-buffers of the host */
 	bool			subbufs;	/* print each sub-buffer */
 };
@@ -85,25 +84,11 @@ static const struct printer_label labels[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct dump *d = state->input;
-
-	if (key != ARGP_KEY_ARG || d->session.path)
-		return ARGP_ERR_UNKNOWN;
-	d->session.path = arg;
-	return 0;
-}
-
-#define DOC \
-	"Print what a trace file says about itself, its events and its CPUs, and where its parts " \
-	"are, and look for damage. FILE is " FILE_DEFAULT " if it is not given."
-
 static const struct argp argp = {
 	.options = options,
-	.parser = parse,
 	.args_doc = "[FILE]",
-	.doc = DOC,
+	.doc = "Print what a trace file says about itself, its events and its CPUs, and where its parts are, and look for damage. FILE is "
+	       FILE_DEFAULT " if it is not given.",
 };
 
 static void print_text(struct printer *p, const char *key, const char *text)
@@ -134,7 +119,7 @@ static void print_info(struct printer *p, const struct dump *d)
 	printer_str(p, "byte_order", info->big_endian ? "big-endian" : "little-endian");
 	printer_uint(p, "subbuf_size", info->subbuf_size);
 	printer_bool(p, "complete", info->is_complete && has_all(info) &&
-		     (!d->host || has_all(hyptrace_file_info(d->host))));
+		     (!d->host.file || has_all(hyptrace_file_info(d->host.file))));
 	print_text(p, "remote", info->remote);
 	print_text(p, "clock", info->clock);
 	if (printer_is_json(p)) {
@@ -162,17 +147,6 @@ static void print_info(struct printer *p, const struct dump *d)
 		printer_end(p);
 }
 
-static void print_table(struct printer *p, const char *key, const struct columns *columns,
-			const void *const *rows, unsigned int nr)
-{
-	unsigned int i;
-
-	printer_table(p, key, columns);
-	for (i = 0; i < nr; i++)
-		columns_print(columns, p, rows[i]);
-	printer_end(p);
-}
-
 /* What one side of the file has */
 static void print_side(struct printer *p, const char *cpus, const char *events,
 		       const struct hyptrace_file *f)
@@ -181,8 +155,8 @@ static void print_side(struct printer *p, const char *cpus, const char *events,
 	static const struct columns of_events = COLUMNS(event_columns);
 	const struct hyptrace_file_info *info = hyptrace_file_info(f);
 
-	print_table(p, cpus, &of_cpus, (const void *const *)info->cpus, info->nr_cpus);
-	print_table(p, events, &of_events, (const void *const *)info->events, info->nr_events);
+	columns_print_all(&of_cpus, p, cpus, info->cpus, info->nr_cpus);
+	columns_print_all(&of_events, p, events, info->events, info->nr_events);
 }
 
 static void print_subbuf(struct dump *d, const struct hyptrace_file_subbuf *s)
@@ -229,14 +203,15 @@ static int dump_subbufs(struct dump *d)
 {
 	const struct cpu_list *list = &d->session.ctx->cpus;
 	const bool choose = d->session.ctx->have_cpus && !list->all;
+	struct hyptrace_file *host = d->host.file;
 	struct hyptrace_error err;
 
 	if (hyptrace_file_walk(d->session.file, look_at_subbuf, d, &err))
 		return session_fail(&d->session, &err);
 	d->is_host = true;
 	/* the host may not have recorded a CPU of the list */
-	if (d->host && (!choose || !hyptrace_file_set_cpus(d->host, list->ids, list->nr, NULL)) &&
-	    hyptrace_file_walk(d->host, look_at_subbuf, d, &err))
+	if (host && (!choose || !hyptrace_file_set_cpus(host, list->ids, list->nr, NULL)) &&
+	    hyptrace_file_walk(host, look_at_subbuf, d, &err))
 		return session_fail(&d->session, &err);
 	session_note_counts(&d->session, "sub-buffer", 0, "");
 	return d->session.damaged ? EXIT_REFUSED : EXIT_DONE;
@@ -252,32 +227,23 @@ static void dump_file(struct dump *d)
 	printer_labels(p, labels);
 	printer_heading(p, "file", d->session.path);
 	print_info(p, d);
-	print_table(p, "parts", &of_pieces, (const void *const *)info->pieces, info->nr_pieces);
+	columns_print_all(&of_pieces, p, "parts", info->pieces, info->nr_pieces);
 	print_side(p, "cpus", "events", d->session.file);
-	if (d->host)
-		print_side(p, "host_cpus", "host_events", d->host);
+	if (d->host.file)
+		print_side(p, "host_cpus", "host_events", d->host.file);
 	printer_end(p);
 }
 
 static int cmd_dump(struct context *ctx, int argc, char **argv)
 {
 	struct dump d = {
-		.session = { .ctx = ctx, .takes = SESSION_INPUT | SESSION_WORDS | SESSION_FILE,
-			     .quiet = true },
+		.session = { .ctx = ctx, .takes = SESSION_INPUT | SESSION_FILE, .quiet = true },
 	};
 	struct session *s = &d.session;
-	struct hyptrace_error err;
 	int code;
 
 	session_parse(s, &argp, argc, argv, &d);
-	if (!s->path)
-		s->path = FILE_DEFAULT;
-	code = session_open(s);
-	if (!code) {
-		d.host = hyptrace_file_host(s->file, &err);
-		if (!d.host && err.errnum != ENODATA)
-			code = session_fail(s, &err);
-	}
+	code = session_open(s) ?: host_events_open(&d.host, s->file, s->path);
 	if (!code && !d.subbufs)
 		dump_file(&d);
 	if (!code)

@@ -47,8 +47,7 @@ static error_t unknown_format(const char *name)
 	while ((format = export_next_format(format)))
 		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
 	text_close(f);
-	cmd_note("unknown format \"%s\": use one of %s", name, list);
-	return -EINVAL;
+	return cmd_usage("unknown format \"%s\": use one of %s", name, list);
 }
 
 static bool is_folder(const char *name)
@@ -444,8 +443,7 @@ static int export_to_output(struct job *job)
 		progress_begin(s->file, !s->quiet && (!is_stdout || is_stdout_file()));
 	code = run_format(job);
 	progress_end();
-	if (!code)
-		code = export_output_finish(&job->output);
+	code = code ?: export_output_finish(&job->output);
 	if (code) {
 		export_output_abandon(&job->output);
 		return code;

@@ -8,8 +8,6 @@
 #include "sink/export.h"
 #include "sink/lines.h"
 
-#define FILE_DEFAULT	"hyptrace.dat"
-
 struct printing {
 	struct session		session;
 	struct lines		lines;
@@ -27,19 +25,13 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct printing *p = state->input;
-	const unsigned int takes = p->session.takes;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->lines;
 		return 0;
 	case ARGP_KEY_ARG:
-		if ((takes & SESSION_FILE) && p->session.path)
-			break;
-		if (takes & SESSION_FILE)
-			p->session.path = arg;
-		else
-			cmd_add_word(&p->words, arg);
+		cmd_add_word(&p->words, arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -77,11 +69,10 @@ static void parse_arguments(struct printing *p, const struct argp *argp, int arg
 static int begin(struct printing *p)
 {
 	struct session *s = &p->session;
-	struct hyptrace_error err;
-	int code;
+	int code = lines_begin(&p->lines, s, s->clock, s->formats);
 
-	if (lines_begin(&p->lines, s, s->clock, s->formats, &err))
-		return session_fail(s, &err);
+	if (code)
+		return code;
 	host_events_share(&p->host, &s->choice, s->file);
 	code = session_choose(s);
 	if (!code)
@@ -147,12 +138,11 @@ static void begin_part(struct export_part *part)
 	struct printing *p = part->x->state;
 	struct session *s = &p->session;
 	struct lines *lines = &p->lines;
-	struct hyptrace_error err;
 
 	if (part->formats != s->formats) {
 		lines = xcalloc(1, sizeof(*lines));
 		lines_set_like(lines, &p->lines);
-		if (lines_begin(lines, s, s->clock, part->formats, &err))
+		if (lines_begin(lines, s, s->clock, part->formats))
 			die_no_memory();
 		lines_begin_table(lines, p->lines.wanted, s->events, s->nr_events, false);
 	}
@@ -215,7 +205,6 @@ static int begin_host(struct printing *p)
 	struct host_events *h = &p->host;
 	struct session *s = &p->session;
 	struct hyptrace_file_options *options = hyptrace_file_options(s->file);
-	struct hyptrace_error err;
 	int code = EXIT_DONE;
 
 	h->no_host |= p->lines.csv;
@@ -223,10 +212,9 @@ static int begin_host(struct printing *p)
 		lines_set_like(&p->host_lines, &p->lines);
 		p->host_lines.is_host = true;
 		p->lines.host = &p->host_lines;
-		if (lines_begin(&p->host_lines, s, hyptrace_file_info(h->file)->clock,
-				hyptrace_file_info(h->file)->formats, &err))
-			return session_fail(s, &err);
-		code = host_events_choose(h, s->ctx->verb->name);
+		code = lines_begin(&p->host_lines, s, hyptrace_file_info(h->file)->clock,
+				   hyptrace_file_info(h->file)->formats) ?:
+		       host_events_choose(h, s->ctx->verb->name);
 	}
 	options->sides = (h->no_remote ? 0 : HYPTRACE_SIDE_REMOTE) |
 			 (h->no_host ? 0 : HYPTRACE_SIDE_HOST);
@@ -254,10 +242,8 @@ static int cmd_report(struct context *ctx, int argc, char **argv)
 	struct session *s = &p.session;
 	int code;
 
-	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST | SESSION_WORDS);
+	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST);
 	parse_arguments(&p, &argp, argc, argv);
-	if (!s->path)
-		s->path = FILE_DEFAULT;
 	code = session_open(s) ?: host_events_open(&p.host, s->file, s->path);
 	if (!p.no_pager && !code)
 		pager_begin(&ctx->out);

@@ -223,10 +223,7 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 		if (printer_is_json(p) || !strstr("missing incomplete after", keys[i]))
 			column_print(columns_find(&all, keys[i]), p, event);
 	print_format(p, event->print_fmt);
-	printer_table(p, "fields", &columns);
-	for (i = 0; i < event->nr_fields; i++)
-		columns_print(&columns, p, event->fields[i]);
-	printer_end(p);
+	columns_print_all(&columns, p, "fields", event->fields, event->nr_fields);
 	printer_end(p);
 }
 
@@ -271,12 +268,9 @@ static int choose(const struct list *list, struct hyptrace_event **const *events
 	auto_free struct hyptrace_event **all = NULL;
 	unsigned int nr_all = 0, i, j;
 
-	for (i = 0; i < nr; i++) {
-		for (j = 0; events[i][j]; j++) {
-			all = xreallocarray(all, nr_all + 1, sizeof(*all));
-			all[nr_all++] = events[i][j];
-		}
-	}
+	for (i = 0; i < nr; i++)
+		for (j = 0; events[i][j]; j++)
+			*xappend(all, nr_all) = events[i][j];
 	return cmd_choose_events("list", all, nr_all, &list->words, choice);
 }
 
@@ -418,11 +412,10 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 		is_inside |= !strncmp(line, ENUM, strlen(ENUM));
 	}
 	text_close(to);
-	if (is_good && id)
-		out_puts(&ctx->out, table);
 	fclose(from);
 	if (!is_good || !id)
 		return cmd_fail("%s: cannot tell the numbers of the hypercalls", path);
+	out_puts(&ctx->out, table);
 	return EXIT_DONE;
 }
 

@@ -185,17 +185,12 @@ static void print_loss(struct monitor *mon, const struct hyptrace_loss_notificat
 	printer_uint(p, "total", loss->total);
 }
 
+/* A notification has one of these. */
 static const char *remote_of(const struct hyptrace_notification *notification)
 {
-	switch (notification->type) {
-	case HYPTRACE_NOTIFICATION_EVENT:
-		return notification->event->remote;
-	case HYPTRACE_NOTIFICATION_READER:
-		return notification->reader->remote;
-	case HYPTRACE_NOTIFICATION_LOSS:
-		return notification->loss->remote;
-	}
-	return notification->remote->name;
+	return notification->event ? notification->event->remote :
+	       notification->reader ? notification->reader->remote :
+	       notification->loss ? notification->loss->remote : notification->remote->name;
 }
 
 static bool is_meant(const struct monitor *mon, const char *remote)
@@ -226,8 +221,7 @@ static int print_change(struct monitor *mon, const struct hyptrace_remote *remot
 	}
 	begin_line(mon, "remote", remote->name, "%s", text);
 	forget(mon, remote->name);
-	mon->known = xreallocarray(mon->known, mon->nr_known + 1, sizeof(*mon->known));
-	known = &mon->known[mon->nr_known++];
+	known = xappend(mon->known, mon->nr_known);
 	snprintf(known->name, sizeof(known->name), "%s", remote->name);
 	known->text = text;
 	printer_str(p, "state", hyptrace_state_name(remote->state));

@@ -2,13 +2,10 @@
 /*
  * hyptrace record: write events to a file.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "output/die.h"
 #include "view/record/record.h"
-
-#define FILE_DEFAULT	"hyptrace.dat"
 
 /* Files that --rotate keeps at most */
 #define ROTATE_MAX	1000000

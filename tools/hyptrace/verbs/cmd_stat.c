@@ -3,8 +3,7 @@
  * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU or VM.
  * hyptrace count: have EL2 count events, and print the counters.
  */
-#include <stdlib.h>
-
+#include "output/die.h"
 #include "view/times/stat.h"
 
 #define FLAG(member)	OPTION_FLAG(struct stat, member)
@@ -72,9 +71,7 @@ static bool show(struct stat *stat)
 {
 	struct session *s = &stat->session;
 
-	if (stat->is_over)
-		return false;
-	return stat_print(stat) && (!s->count || --s->count);
+	return !stat->is_over && stat_print(stat) && (!s->count || --s->count);
 }
 
 static int cmd_stat(struct context *ctx, int argc, char **argv)
@@ -167,13 +164,11 @@ static int cmd_count(struct context *ctx, int argc, char **argv)
 	int code;
 
 	cmd_parse(ctx, &count_argp, argc, argv, &count, &cmd_columns_argp, &count.columns);
-	code = cmd_connect(ctx);
-	if (!code && count.words.nr)
-		code = counters_switch(ctx, &count.words, !count.off);
-	else if (!code && count.reset)
-		code = cmd_request(ctx, "reset the counters of", HYPTRACE_CPU_ALL, reset, NULL);
-	else if (!code)
-		code = stat_raw(ctx, &count.columns, count.histogram);
+	code = cmd_connect(ctx) ?:
+	       (count.words.nr ? counters_switch(ctx, &count.words, !count.off) :
+		count.reset ? cmd_request(ctx, "reset the counters of", HYPTRACE_CPU_ALL, reset,
+					  NULL) :
+			      stat_raw(ctx, &count.columns, count.histogram));
 	free(count.words.words);
 	return code;
 }

@@ -226,45 +226,28 @@ static void print_labels(struct printer *p, const struct hyptrace_remote *remote
 	print_fired(p, remote);
 }
 
-static int print_object(struct context *ctx, const struct hyptrace_remote *remote,
-			const struct columns *columns, struct hyptrace_cpu *const *cpus,
-			unsigned int nr)
+static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
+			const struct columns *columns)
 {
 	auto_events struct hyptrace_event **events = NULL;
+	struct hyptrace_cpu **cpus auto_cpus = NULL;
+	unsigned int nr_events, nr, i;
 	struct printer *p = ctx->p;
-	unsigned int nr_events, i;
-	int code = cmd_list_events(ctx, remote->name, &events, &nr_events);
+	int code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 
+	for (i = 0; columns->nr_chosen && !code && i < nr; i++)
+		columns_print(columns, p, cpus[i]);
+	if (columns->nr_chosen || code)
+		return code;
+	code = cmd_list_events(ctx, remote->name, &events, &nr_events);
 	if (code)
 		return code;
 	printer_object(p, NULL);
 	printer_heading(p, "name", remote->name);
 	print_labels(p, remote, cpus, nr, events, nr_events);
-	printer_table(p, "cpus", columns);
-	for (i = 0; i < nr; i++)
-		columns_print(columns, p, cpus[i]);
-	printer_end(p);
+	columns_print_all(columns, p, "cpus", cpus, nr);
 	printer_end(p);
 	return EXIT_DONE;
-}
-
-static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
-			const struct columns *columns)
-{
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
-	unsigned int nr, i;
-	int code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
-
-	if (code)
-		return code;
-
-	if (columns->nr_chosen) {
-		for (i = 0; i < nr; i++)
-			columns_print(columns, ctx->p, cpus[i]);
-	} else {
-		code = print_object(ctx, remote, columns, cpus, nr);
-	}
-	return code;
 }
 
 struct input {

@@ -118,7 +118,28 @@ static void update(struct top *top)
 	sort(top);
 }
 
-static void take_input(struct stat *stat);
+static void take_input(struct stat *stat)
+{
+	struct top *top = stat->owner;
+	enum top_key key;
+
+	while (top->next == TOP_STAY) {
+		key = top_terminal_key();
+		if (key == TOP_KEY_NONE)
+			break;
+		if (key != TOP_KEY_REDRAW)
+			keep_note(NULL);
+		top_take_key(top, key);
+	}
+	if (top->next == TOP_STAY) {
+		if (!top->look.paused)
+			update(top);
+		else
+			sort(top);
+		draw(top);
+	}
+	stat->is_over |= top->next != TOP_STAY;
+}
 
 static void replay_input(struct loop *l)
 {
@@ -191,29 +212,6 @@ static bool show(struct stat *stat)
 	if (top->stat.session.count && !--top->stat.session.count)
 		top->next = TOP_QUIT;
 	return top->next == TOP_STAY && !stat->session.ctx->out.error;
-}
-
-static void take_input(struct stat *stat)
-{
-	struct top *top = stat->owner;
-	enum top_key key;
-
-	while (top->next == TOP_STAY) {
-		key = top_terminal_key();
-		if (key == TOP_KEY_NONE)
-			break;
-		if (key != TOP_KEY_REDRAW)
-			keep_note(NULL);
-		top_take_key(top, key);
-	}
-	if (top->next == TOP_STAY) {
-		if (!top->look.paused)
-			update(top);
-		else
-			sort(top);
-		draw(top);
-	}
-	stat->is_over |= top->next != TOP_STAY;
 }
 
 /* Take numbers until the user wants other ones or the end. Return an exit code. */
@@ -325,10 +323,8 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 		top.end = clock_now(CLOCK_MONOTONIC) + s->duration;
 	top.stat.input = top.is_batch ? NULL : take_input;
 	top.has_utf8 = top_terminal_has_utf8();
-	if (signals_catch() < 0)
-		code = cmd_fail("cannot catch signals: %s", strerror(errno));
-	else
-		code = top.is_batch ? run(&top) : run_on_terminal(&top);
+	code = signals_catch() < 0 ? cmd_fail("cannot catch signals: %s", strerror(errno)) :
+	       top.is_batch ? run(&top) : run_on_terminal(&top);
 	stat_slow_free(&top.slow);
 	top_view_free(&top.view);
 	top_model_free(&top.model);

@@ -3,9 +3,8 @@
  * hyptrace page and leaks, and who, their short name: who owns a page and how it got there, and the
  * pages that were not given back.
  */
-#include <string.h>
-
 #include "output/clock.h"
+#include "output/die.h"
 #include "view/pages/pages.h"
 
 static error_t parse_argument(struct who *who, char *arg)

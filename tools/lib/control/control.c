@@ -2,11 +2,7 @@
 /*
  * Control requests: change a remote, its settings and its events.
  */
-#include <errno.h>
-#include <string.h>
-
 #include <netlink/attr.h>
-#include <netlink/msg.h>
 
 #include "message.h"
 
@@ -156,10 +152,8 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 			unsigned int nr, bool enable, const struct hyptrace_event_options *options,
 			struct hyptrace_error *err)
 {
-	static const struct hyptrace_event_options none;
-
 	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable,
-			  options ? options : &none, err);
+			  options ?: &(struct hyptrace_event_options){}, err);
 }
 
 /**

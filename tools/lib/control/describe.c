@@ -3,10 +3,6 @@
  * Parse the driver's messages: tables say which attribute becomes which member of a struct. And
  * parse netlink's extended ack: why the kernel refused a request.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
@@ -23,6 +19,11 @@
 	sizeof(struct of), (const struct nl_member[]){ __VA_ARGS__ },			\
 	COUNT(((const struct nl_member[]){ __VA_ARGS__ })),				\
 }
+
+#define NL_MEMBER(kind, attr, of, member) { kind, attr, offsetof(struct of, member), 0, NULL }
+/* A member with several elements, whose number is in another one: @fields and @nr_fields */
+#define NL_ELEMENTS(kind, attr, of, member, type) \
+	{ kind, attr, offsetof(struct of, member), offsetof(struct of, nr_##member), type }
 
 static const struct nl_type firing_type = NL_TYPE(hyptrace_firing,
 	NL_MEMBER(NL_U32, HYPTRACE_A_FIRED_ACTION, hyptrace_firing, action),
@@ -49,8 +50,7 @@ const struct nl_type hyptrace_remote_type = NL_TYPE(hyptrace_remote,
 	/* older drivers do not say it */
 	NL_MEMBER(NL_TRUE, HYPTRACE_A_REMOTE_ENDED, hyptrace_remote, has_ended),
 	NL_MEMBER(NL_U64, HYPTRACE_A_REMOTE_NOTIFIED, hyptrace_remote, notified),
-	{ NL_FIRED, HYPTRACE_A_REMOTE_FIRED, offsetof(struct hyptrace_remote, fired),
-	  offsetof(struct hyptrace_remote, nr_fired), &firing_type }
+	NL_ELEMENTS(NL_FIRED, HYPTRACE_A_REMOTE_FIRED, hyptrace_remote, fired, &firing_type)
 );
 
 const struct nl_type hyptrace_cpu_type = NL_TYPE(hyptrace_cpu,
@@ -83,8 +83,7 @@ static const struct nl_type field_type = NL_TYPE(hyptrace_field,
 	NL_MEMBER(NL_BOOL, HYPTRACE_A_FIELD_SIGNED, hyptrace_field, is_signed),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_NAME, hyptrace_field, name),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_FIELD_TYPE, hyptrace_field, type),
-	{ NL_LIST, HYPTRACE_A_FIELD_SYMBOL, offsetof(struct hyptrace_field, symbols),
-	  offsetof(struct hyptrace_field, nr_symbols), &symbol_type }
+	NL_ELEMENTS(NL_LIST, HYPTRACE_A_FIELD_SYMBOL, hyptrace_field, symbols, &symbol_type)
 );
 
 /* The members of an event that are in a nest */
@@ -108,8 +107,7 @@ const struct nl_type hyptrace_event_type = NL_TYPE(hyptrace_event,
 	NL_MEMBER(NL_U32, HYPTRACE_A_EVENT_AFTER, hyptrace_event, after),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_EVENT_PRINT_FMT, hyptrace_event, print_fmt),
 	{ .kind = NL_NEST, .attr = HYPTRACE_A_EVENT_FILTER, .type = &filter_type },
-	{ NL_LIST, HYPTRACE_A_EVENT_FIELD, offsetof(struct hyptrace_event, fields),
-	  offsetof(struct hyptrace_event, nr_fields), &field_type }
+	NL_ELEMENTS(NL_LIST, HYPTRACE_A_EVENT_FIELD, hyptrace_event, fields, &field_type)
 );
 
 static const struct nl_type arg_type = NL_TYPE(hyptrace_hypercall_arg,
@@ -123,8 +121,7 @@ const struct nl_type hyptrace_hypercall_type = NL_TYPE(hyptrace_hypercall,
 	NL_MEMBER(NL_PRESENT, HYPTRACE_A_HYPERCALL_RETURNS, hyptrace_hypercall, returns),
 	NL_MEMBER(NL_ABSENT, HYPTRACE_A_HYPERCALL_RAW, hyptrace_hypercall, known_args),
 	NL_MEMBER(NL_STRING, HYPTRACE_A_HYPERCALL_NAME, hyptrace_hypercall, name),
-	{ NL_LIST, HYPTRACE_A_HYPERCALL_ARGS, offsetof(struct hyptrace_hypercall, args),
-	  offsetof(struct hyptrace_hypercall, nr_args), &arg_type }
+	NL_ELEMENTS(NL_LIST, HYPTRACE_A_HYPERCALL_ARGS, hyptrace_hypercall, args, &arg_type)
 );
 
 const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter,
@@ -140,8 +137,7 @@ const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter,
 	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_LONGEST, hyptrace_event_counter, longest),
 	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_FREQUENCY, hyptrace_event_counter, frequency),
 	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_NOW, hyptrace_event_counter, now),
-	{ NL_BUCKETS, HYPTRACE_A_COUNTER_BUCKETS, offsetof(struct hyptrace_event_counter, buckets),
-	  offsetof(struct hyptrace_event_counter, nr_buckets), NULL },
+	NL_ELEMENTS(NL_BUCKETS, HYPTRACE_A_COUNTER_BUCKETS, hyptrace_event_counter, buckets, NULL),
 	/* made of the value */
 	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name)
 );

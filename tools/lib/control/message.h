@@ -6,11 +6,7 @@
 #ifndef HYPTRACE_MESSAGE_H
 #define HYPTRACE_MESSAGE_H
 
-#include <stddef.h>
-
 #include "internal.h"
-
-struct nl_msg;
 
 /* What an attribute becomes. Without it, all but NL_TRUE, NL_ABSENT and NL_CPU are 0. */
 enum nl_kind {
@@ -46,8 +42,6 @@ struct nl_type {
 	const struct nl_member	*members;
 	unsigned int		nr;
 };
-
-#define NL_MEMBER(kind, attr, of, member) { kind, attr, offsetof(struct of, member), 0, NULL }
 
 /* describe.c */
 extern const struct nl_type hyptrace_remote_type;

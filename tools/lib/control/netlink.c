@@ -3,8 +3,6 @@
  * The connection to the netlink family "hyptrace": requests, dumps and errors. For the
  * rest of libhyptrace.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include <linux/netlink.h>
@@ -22,6 +20,8 @@
 #define TERM_MAX_ATTR	(NAME_MAX_ATTR + 64)
 #define REQUEST_MAX	(1024 + HYPTRACE_EVENT_LIST_MAX * NAME_MAX_ATTR + \
 			 HYPTRACE_FILTER_TEXT_MAX + HYPTRACE_FILTER_TERMS_MAX * TERM_MAX_ATTR)
+/* The same of an answer of a backend: an event, whose fields name all their values */
+#define ANSWER_MAX	(256 << 10)
 
 /* A request that waits for its answer */
 struct call {
@@ -220,8 +220,10 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		return hyptrace_error_memory(err);
 	if (h->backend) {
 		struct call call = { .fn = fn, .arg = arg, .err = err };
+		const struct hyptrace_request request = { nlmsg_hdr(msg), on_answer, &call, err };
 
-		ret = h->backend->request(h->backend_arg, msg, on_answer, &call, err);
+		ret = h->backend->request(h->backend_arg, &request,
+					  genlmsg_hdr(request.msg)->cmd);
 		nlmsg_free(msg);
 		return ret;
 	}
@@ -243,6 +245,34 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		ret = hyptrace_error_set(err, EAGAIN, "what was asked for keeps changing");
 	}
 	nlmsg_free(msg);
+	return ret;
+}
+
+/* Find an attribute of a request to a backend. */
+struct nlattr *hyptrace_request_attr(const struct hyptrace_request *r, int attr)
+{
+	return nlmsg_find_attr(r->msg, GENL_HDRLEN, attr);
+}
+
+/* Begin an answer of a backend. Return NULL if there is no memory. */
+struct nl_msg *hyptrace_answer_new(void)
+{
+	struct nl_msg *msg = nlmsg_alloc_size(ANSWER_MAX);
+
+	if (msg && genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, 0, HYPTRACE_FAMILY_VERSION))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* Deliver an answer for which all attributes were put, unless @ret says no. */
+int hyptrace_answer_send(const struct hyptrace_request *r, struct nl_msg *answer, int ret)
+{
+	if (!answer || ret)
+		ret = hyptrace_error_memory(r->err);
+	else
+		ret = r->fn(nlmsg_hdr(answer), r->arg);
+	nlmsg_free(answer);
 	return ret;
 }
 

@@ -3,15 +3,11 @@
  * Receive the driver's notifications on a separate socket. The socket is read directly:
  * libnl reports lost notifications (ENOBUFS) as "out of memory".
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <linux/netlink.h>
-#include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 

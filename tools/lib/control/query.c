@@ -4,10 +4,6 @@
  * writer's counters of events; and ask the hypervisor who owns pages, and how long a visit of EL2
  * takes.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>

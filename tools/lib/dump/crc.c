@@ -4,14 +4,7 @@
  */
 #include "dump.h"
 
-/**
- * hyptrace_has_crc - check data by the CRC-32 of zlib
- * @data:	the data
- * @size:	its bytes
- * @expected:	its sum
- *
- * Return: whether it has that sum. A fuzzer finds more if all data has.
- */
+/* Has the data this CRC-32 of zlib? A fuzzer finds more if all data has. */
 bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected)
 {
 	const uint8_t *at = data, *end = at + size;

@@ -4,12 +4,8 @@
  * answers otherwise, by what it has left in that memory: so the rest of the library and the command
  * need not know where events come from.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <netlink/attr.h>
@@ -59,24 +55,20 @@ struct dump {
  */
 bool hyptrace_is_dump(const char *path)
 {
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	static const char *const magics[] = { "KDUMP   ", "DISKDUMP", "makedumpfile" };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char head[ELF_TYPE_AT + 2] = "";
-	bool is_dump = false;
+	char head[ELF_TYPE_AT + 2];
 	unsigned int i;
 
-	if (fd < 0)
+	if (fd < 0 || pread(fd, head, sizeof(head), 0) != sizeof(head))
 		return false;
-	if (pread(fd, head, sizeof(head), 0) == sizeof(head)) {
-		/* the type is a number of 16 bits in the byte order of the machine */
-		is_dump = (!memcmp(head, ELF_MAGIC, 4) &&
-			   head[ELF_TYPE_AT] + head[ELF_TYPE_AT + 1] == ELF_TYPE_CORE) ||
-			  !memcmp(head, HYPTRACE_DUMP_MAGIC, sizeof(HYPTRACE_DUMP_MAGIC));
-		for (i = 0; i < COUNT(magics); i++)
-			is_dump |= !strncmp(head, magics[i], strlen(magics[i]));
-	}
-	close(fd);
-	return is_dump;
+	/* the type is a number of 16 bits in the byte order of the machine */
+	if (!memcmp(head, ELF_MAGIC, 4))
+		return head[ELF_TYPE_AT] + head[ELF_TYPE_AT + 1] == ELF_TYPE_CORE;
+	for (i = 0; i < COUNT(magics); i++)
+		if (!strncmp(head, magics[i], strlen(magics[i])))
+			return true;
+	return !memcmp(head, HYPTRACE_DUMP_MAGIC, sizeof(HYPTRACE_DUMP_MAGIC));
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -162,16 +154,12 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 		ret = -EBADMSG;
 	if (!ret && (uint64_t)ring->list.nr * d->page->page_size > d->bytes_left)
 		ret = -ENOMEM;
-	if (ret) {
-		free(ring->list.at);
-		ring->list.at = NULL;
+	if (ret)
 		note(d, "the ring of CPU %u %s", cpu, why(ret));
-		return true;
-	}
-	if (hyptrace_memory_is_image(d->mem) && !has_pages(d, &ring->list)) {
+	if (ret || (hyptrace_memory_is_image(d->mem) && !has_pages(d, &ring->list))) {
 		free(ring->list.at);
 		ring->list.at = NULL;
-		return false;
+		return ret;
 	}
 	d->bytes_left -= (uint64_t)ring->list.nr * d->page->page_size;
 	ring->overrun = read_count(d, ring, d->page->overrun, &complete);
@@ -267,11 +255,10 @@ static int choose(struct dump *d, const char *name, struct hyptrace_error *err)
 }
 
 /* Answer by all messages of the description with this command. */
-static int answer_text(const struct dump *d, struct nlmsghdr *request, int cmd, hyptrace_nl_fn fn,
-		       void *arg, struct hyptrace_error *err)
+static int answer_text(const struct dump *d, const struct hyptrace_request *r, int cmd)
 {
 	struct nlattr *name = cmd == HYPTRACE_CMD_EVENT_GET ?
-			      nlmsg_find_attr(request, GENL_HDRLEN, HYPTRACE_A_EVENT_NAME) : NULL;
+			      hyptrace_request_attr(r, HYPTRACE_A_EVENT_NAME) : NULL;
 	struct nlmsghdr *msg = (struct nlmsghdr *)d->text;
 	int rest = d->text_bytes, ret = 0, got = 0;
 
@@ -284,77 +271,59 @@ static int answer_text(const struct dump *d, struct nlmsghdr *request, int cmd, 
 		own = name ? nlmsg_find_attr(msg, GENL_HDRLEN, HYPTRACE_A_EVENT_NAME) : NULL;
 		if (name && (!own || nla_strcmp(own, nla_data(name))))
 			continue;
-		ret = fn(msg, arg);
+		ret = r->fn(msg, r->arg);
 		got++;
 	}
-	return ret || got || !name ? ret : hyptrace_error_set(err, ENOENT, "no such event");
+	return ret || got || !name ? ret : hyptrace_error_set(r->err, ENOENT, "no such event");
 }
 
-static int answer_cpu(const struct dump *d, unsigned int cpu, hyptrace_nl_fn fn, void *arg,
-		      struct hyptrace_error *err)
+static int answer_cpu(const struct dump *d, const struct hyptrace_request *r, unsigned int cpu)
 {
 	const struct ring *ring = &d->rings[cpu];
 	const uint64_t lost = ring->overrun + ring->dropped;
-	struct nl_msg *msg = nlmsg_alloc();
+	struct nl_msg *msg = hyptrace_answer_new();
 	char name[HYPTRACE_REMOTE_NAME_MAX + 1];
-	int ret;
 
 	snprintf(name, sizeof(name), "%.*s", HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
-	if (!msg || !genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, HYPTRACE_CMD_CPU_GET, 0) ||
-	    nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, name) ||
-	    nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
-	    nla_put_u32(msg, HYPTRACE_A_CPU_STATE, HYPTRACE_CPU_STATE_DETACHED) ||
-	    nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS, ring->list.nr - HYPTRACE_DUMP_SUBBUFS) ||
-	    nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, ring->overrun) ||
-	    nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, ring->dropped) ||
-	    nla_put_u64(msg, HYPTRACE_A_CPU_FILTERED, ring->filtered) ||
-	    nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED,
-			lost > ring->reported ? lost - ring->reported : 0))
-		ret = hyptrace_error_memory(err);
-	else
-		ret = fn(nlmsg_hdr(msg), arg);
-	nlmsg_free(msg);
-	return ret;
+	return hyptrace_answer_send(r, msg, !msg ||
+		nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, name) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_STATE, HYPTRACE_CPU_STATE_DETACHED) ||
+		nla_put_u32(msg, HYPTRACE_A_CPU_NR_SUBBUFS,
+			    ring->list.nr - HYPTRACE_DUMP_SUBBUFS) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, ring->overrun) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, ring->dropped) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_FILTERED, ring->filtered) ||
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED,
+			    lost > ring->reported ? lost - ring->reported : 0));
 }
 
-static int answer_cpus(const struct dump *d, struct nlmsghdr *request, hyptrace_nl_fn fn,
-		       void *arg, struct hyptrace_error *err)
+static int answer_cpus(const struct dump *d, const struct hyptrace_request *r)
 {
-	const struct nlattr *id = nlmsg_find_attr(request, GENL_HDRLEN, HYPTRACE_A_CPU_ID);
+	const struct nlattr *id = hyptrace_request_attr(r, HYPTRACE_A_CPU_ID);
 	unsigned int cpu, got = 0;
 	int ret = 0;
 
 	for (cpu = 0; cpu < d->nr_rings && !ret; cpu++) {
 		if (!d->rings[cpu].list.at || (id && nla_get_u32(id) != cpu))
 			continue;
-		ret = answer_cpu(d, cpu, fn, arg, err);
+		ret = answer_cpu(d, r, cpu);
 		got++;
 	}
-	return ret || got || !id ? ret : hyptrace_error_set(err, ENXIO, "no such CPU");
+	return ret || got || !id ? ret : hyptrace_error_set(r->err, ENXIO, "no such CPU");
 }
 
-static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
-		  struct hyptrace_error *err)
+static int answer(void *arg, const struct hyptrace_request *r, int cmd)
 {
-	struct nlmsghdr *request = nlmsg_hdr(msg);
-	const int cmd = ((struct genlmsghdr *)nlmsg_data(request))->cmd;
-
 	switch (cmd) {
 	case HYPTRACE_CMD_REMOTE_GET:
 	case HYPTRACE_CMD_EVENT_GET:
 	case HYPTRACE_CMD_HYPERCALL_GET:
-		return answer_text(arg, request, cmd, fn, fn_arg, err);
+		return answer_text(arg, r, cmd);
 	case HYPTRACE_CMD_CPU_GET:
-		return answer_cpus(arg, request, fn, fn_arg, err);
+		return answer_cpus(arg, r);
 	}
-	return hyptrace_error_set(err, EOPNOTSUPP, "a dump of memory can only be read");
-}
-
-static void *map_memory(size_t size)
-{
-	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return map == MAP_FAILED ? NULL : map;
+	return hyptrace_error_set(r->err, EOPNOTSUPP, "a dump of memory can only be read");
 }
 
 /* Read what was read and cleared of a ring. Memory that outlives a reset has all that was not. */
@@ -408,16 +377,15 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 {
 	struct dump *d = arg;
 	const size_t page_size = d->page->page_size;
-	struct hyptrace_reader *reader = calloc(1, sizeof(*reader));
+	struct hyptrace_reader *reader;
 	struct hyptrace_map_meta *meta;
 	const struct dump_list *list;
 	unsigned int i, missing = 0, broken = 0;
 	char *to;
 
-	if (cpu < 0 || (unsigned int)cpu >= d->nr_rings || !d->rings[cpu].list.at) {
-		free(reader);
+	if (cpu < 0 || (unsigned int)cpu >= d->nr_rings || !d->rings[cpu].list.at)
 		return hyptrace_error_null(hyptrace_error_set(err, ENXIO, "no such CPU"));
-	}
+	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return hyptrace_error_null(hyptrace_error_memory(err));
 	list = &d->rings[cpu].list;
@@ -425,8 +393,8 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	reader->subbuf_size = page_size;
 	reader->meta_size = page_size;
 	reader->data_size = (list->nr - HYPTRACE_DUMP_SUBBUFS) * page_size;
-	meta = map_memory(page_size);
-	to = map_memory(reader->data_size);
+	meta = hyptrace_map_memory(page_size, MAP_PRIVATE);
+	to = hyptrace_map_memory(reader->data_size, MAP_PRIVATE);
 	reader->meta = (void *)meta;
 	reader->is_image = hyptrace_memory_is_image(d->mem);
 	reader->data = to;

@@ -2,9 +2,6 @@
 /*
  * The lists of addresses in a dump. All that they say is checked: the memory may be damaged.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "dump.h"
 
 /* More than this, and a list is damaged: 4 GiB of sub-buffers */
@@ -27,20 +24,15 @@ static int read_part(struct dump_memory *mem, uint64_t address, uint32_t page_si
 	return 0;
 }
 
-/**
- * hyptrace_list_read - read a list
- * @mem:	the dump
- * @address:	of its first page
- * @page_size:	bytes of a page
- * @has_sum:	its pages have sums
- * @list:	@cpu: whose list it must be, 0 for others; out: @at, to be freed, and @nr
- *
- * Return: 0; -ENODATA if the dump does not have all of it, -EBADMSG if it is damaged, or -ENOMEM.
+/*
+ * Read a list whose first page is at an address. @has_sum: its pages have sums. list->cpu says
+ * whose list it must be, 0 for others; the caller frees list->at. Return 0; -ENODATA if the dump
+ * does not have all of it, -EBADMSG if it is damaged, or -ENOMEM.
  */
 int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_size, bool has_sum,
 		       struct dump_list *list)
 {
-	struct hyptrace_dump_list *part = malloc(page_size);
+	auto_free struct hyptrace_dump_list *part = malloc(page_size);
 	/* all pages but the last one are full */
 	unsigned int pages = ADDRESSES_MAX / (page_size / sizeof(uint64_t)) + 2;
 	uint64_t *at;
@@ -63,7 +55,6 @@ int hyptrace_list_read(struct dump_memory *mem, uint64_t address, uint32_t page_
 		list->at = at;
 		list->nr += part->nr;
 	}
-	free(part);
 	if (ret) {
 		free(list->at);
 		list->at = NULL;

@@ -6,9 +6,7 @@
  */
 #include <elf.h>
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -18,7 +16,6 @@
 #include "dump.h"
 
 #ifdef KDUMPFILE
-#include <assert.h>
 #include <dlfcn.h>
 #include <libkdumpfile/kdumpfile.h>
 #endif
@@ -46,24 +43,26 @@ struct dump_memory {
 	struct gap	gaps[GAPS_MAX];
 	unsigned int	nr_gaps;
 	uint64_t	missing;	/* bytes in them */
+	unsigned int	nr_missing;	/* pages that could not be read */
 };
 
 /* Read the page at an address. Return it if it is the one, else NULL. */
-static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address,
-				       const struct hyptrace_dump *head)
+static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address)
 {
-	struct hyptrace_dump *whole = NULL;
+	struct hyptrace_dump head, *whole = NULL;
 	uint32_t sum;
 
-	if (!memcmp(head->magic, HYPTRACE_DUMP_MAGIC, sizeof(head->magic)) &&
-	    head->address == address && head->page_size >= PAGE_SIZE_MIN &&
-	    head->page_size <= PAGE_SIZE_MAX && !(head->page_size & (head->page_size - 1)))
-		whole = malloc(head->page_size);
-	if (whole && hyptrace_memory_read(mem, address, whole, head->page_size)) {
+	if (!hyptrace_memory_read(mem, address, &head, sizeof(head)))
+		mem->nr_missing++;
+	else if (!memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic)) &&
+		 head.address == address && head.page_size >= PAGE_SIZE_MIN &&
+		 head.page_size <= PAGE_SIZE_MAX && !(head.page_size & (head.page_size - 1)))
+		whole = malloc(head.page_size);
+	if (whole && hyptrace_memory_read(mem, address, whole, head.page_size)) {
 		sum = whole->sum;
 		whole->sum = 0;
-		if (hyptrace_has_crc(whole, head->page_size, sum) &&
-		    whole->page_size == head->page_size)
+		if (hyptrace_has_crc(whole, head.page_size, sum) &&
+		    whole->page_size == head.page_size)
 			return whole;
 		mem->is_damaged = true;
 	}
@@ -85,27 +84,14 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 /* It is loaded when a dump is opened: it brings a library for each kind of compression. */
 #define LIBRARY		"libkdumpfile.so.10"
 
-static struct {
-	typeof(kdump_new)		*new;
-	typeof(kdump_free)		*free;
-	typeof(kdump_open_fdset)	*open_fdset;
-	typeof(kdump_get_err)		*get_err;
-	typeof(kdump_read)		*read;
-	typeof(kdump_get_typed_attr)	*get_typed_attr;
-	typeof(kdump_set_attr)		*set_attr;
-	typeof(kdump_bmp_incref)	*bmp_incref;
-	typeof(kdump_bmp_decref)	*bmp_decref;
-	typeof(kdump_bmp_find_set)	*bmp_find_set;
-} kdump;
+#define ALL_FUNCTIONS(each) \
+	each(new) each(free) each(open_fdset) each(get_err) each(read) each(get_typed_attr) \
+	each(set_attr) each(bmp_incref) each(bmp_decref) each(bmp_find_set)
+#define MEMBER(name)	typeof(kdump_##name) *name;
+#define NAME(name)	"kdump_" #name,
 
-/* In the same order */
-static const char *const functions[] = {
-	"kdump_new", "kdump_free", "kdump_open_fdset", "kdump_get_err", "kdump_read",
-	"kdump_get_typed_attr", "kdump_set_attr", "kdump_bmp_incref", "kdump_bmp_decref",
-	"kdump_bmp_find_set",
-};
-
-static_assert(sizeof(kdump) == COUNT(functions) * sizeof(void *), "each has its name");
+static struct { ALL_FUNCTIONS(MEMBER) } kdump;
+static const char *const functions[] = { ALL_FUNCTIONS(NAME) };
 
 static bool load_library(struct hyptrace_error *err)
 {
@@ -221,15 +207,10 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
 {
 	kdump_attr_t line = { .type = KDUMP_STRING };
-	struct hyptrace_dump head, *page = NULL;
-	uint64_t address;
 
 	if (kdump.get_typed_attr(mem->ctx, LINE, &line) != KDUMP_OK)
 		return NULL;
-	address = strtoull(line.val.string, NULL, 16);
-	if (hyptrace_memory_read(mem, address, &head, sizeof(head)))
-		page = read_page(mem, address, &head);
-	return page;
+	return read_page(mem, strtoull(line.val.string, NULL, 16));
 }
 
 /*
@@ -239,8 +220,7 @@ static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
 static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 {
 	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };
-	struct hyptrace_dump head, *page = NULL, *other;
-	unsigned int missing = 0;
+	struct hyptrace_dump *page = NULL, *other;
 	kdump_addr_t pfn = 0, at;
 
 	if (kdump.get_typed_attr(mem->ctx, KDUMP_ATTR_PAGE_SIZE, &size) != KDUMP_OK) {
@@ -252,14 +232,13 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 		return NULL;
 	/* reading may replace the attribute */
 	kdump.bmp_incref(map.val.bitmap);
-	for (; missing < MISSING_MAX && kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK; pfn++)
+	mem->nr_missing = 0;
+	for (; kdump.bmp_find_set(map.val.bitmap, &pfn) == KDUMP_OK; pfn++) {
+		if (mem->nr_missing >= MISSING_MAX)
+			break;
 		for (at = pfn * size.val.number; at < (pfn + 1) * size.val.number;
 		     at += PAGE_SIZE_MIN) {
-			other = NULL;
-			if (hyptrace_memory_read(mem, at, &head, sizeof(head)))
-				other = read_page(mem, at, &head);
-			else
-				missing++;
+			other = read_page(mem, at);
 			if (other && page && other->changed < page->changed) {
 				free(other);
 			} else if (other) {
@@ -267,6 +246,7 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 				page = other;
 			}
 		}
+	}
 	kdump.bmp_decref(map.val.bitmap);
 	return page;
 }
@@ -303,13 +283,7 @@ static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 
 #endif
 
-/**
- * hyptrace_memory_open - open a dump
- * @path:	the file
- * @err:	the reason if it fails
- *
- * Return: the dump, for hyptrace_memory_close(), or NULL.
- */
+/* Open a dump. Return NULL if that fails. */
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
 {
 	struct dump_memory *mem = calloc(1, sizeof(*mem));
@@ -320,26 +294,18 @@ struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error
 	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem->fd < 0) {
 		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
-		goto fail;
-	}
-	if (pread(mem->fd, &head, sizeof(head), 0) == sizeof(head) &&
-	    !memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic))) {
+	} else if (pread(mem->fd, &head, sizeof(head), 0) == sizeof(head) &&
+		   !memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic))) {
 		mem->is_image = true;
 		mem->base = head.address;
-	} else if (open_kdump(mem, path, err)) {
-		goto fail;
+		return mem;
+	} else if (!open_kdump(mem, path, err)) {
+		return mem;
 	}
-	return mem;
-
-fail:
 	hyptrace_memory_close(mem);
 	return NULL;
 }
 
-/**
- * hyptrace_memory_close - close a dump
- * @mem:	the dump, or NULL
- */
 void hyptrace_memory_close(struct dump_memory *mem)
 {
 	if (!mem)
@@ -350,38 +316,19 @@ void hyptrace_memory_close(struct dump_memory *mem)
 	free(mem);
 }
 
-/**
- * hyptrace_memory_is_image - whether this is what a boot has left in memory that outlives a reset
- * @mem:	the dump
- *
- * Return: true if the rings in it are sealed: see struct hyptrace_seal.
- */
+/* Is it what a boot has left in memory that outlives a reset? Its rings are sealed. */
 bool hyptrace_memory_is_image(const struct dump_memory *mem)
 {
 	return mem->is_image;
 }
 
-/**
- * hyptrace_memory_missing - how much memory the file promises and does not have
- * @mem:	the dump
- *
- * Return: bytes of memory after the end of an ELF file that was cut; 0 if it was not, or in another
- * format.
- */
+/* How many bytes an ELF file promises, and does not have since it was cut? 0 in another format. */
 uint64_t hyptrace_memory_missing(const struct dump_memory *mem)
 {
 	return mem->missing;
 }
 
-/**
- * hyptrace_memory_read - read memory
- * @mem:	the dump
- * @address:	physical address
- * @to:		destination
- * @size:	number of bytes
- *
- * Return: true; false if the dump does not have all of it.
- */
+/* Read memory at a physical address. Return false if the dump does not have all of it. */
 bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
 {
 	if (mem->is_image)
@@ -389,22 +336,12 @@ bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, s
 	return read_kdump(mem, address, to, size);
 }
 
-/**
- * hyptrace_memory_find - find the page by which the driver describes everything
- * @mem:	the dump
- * @page:	out: the page, to be freed
- *
- * Return: 0; -ENOENT if there is none, -EBADMSG if it is damaged.
+/*
+ * Find the page by which the driver describes everything, for free(). Return 0; -ENOENT if there is
+ * none, -EBADMSG if it is damaged.
  */
 int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
 {
-	struct hyptrace_dump head;
-
-	if (!mem->is_image)
-		*page = find_in_kdump(mem);
-	else if (hyptrace_memory_read(mem, mem->base, &head, sizeof(head)))
-		*page = read_page(mem, mem->base, &head);
-	else
-		*page = NULL;
+	*page = mem->is_image ? read_page(mem, mem->base) : find_in_kdump(mem);
 	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
 }

@@ -4,11 +4,7 @@
  * format file of tracefs.
  */
 #include <endian.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 
@@ -136,7 +132,7 @@ const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t va
 }
 
 /* Describe an event in the syntax of a tracefs format file. The caller frees the text. */
-char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
+char *hyptrace_format_file(const struct hyptrace_event *event)
 {
 	char *text = NULL;
 	size_t size;
@@ -160,11 +156,5 @@ char *hyptrace_format_file(const struct hyptrace_event *event, size_t *len)
 			field->is_signed);
 	}
 	fprintf(f, "\nprint fmt: %s\n", event->print_fmt);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	if (len)
-		*len = size;
-	return text;
+	return hyptrace_end_text(f, &text);
 }

@@ -2,11 +2,7 @@
 /*
  * Filters: conditions on the fields of events.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "filter.h"
 

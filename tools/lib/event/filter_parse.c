@@ -11,14 +11,8 @@
  * it is false. As long as what follows is not known, it accepts or rejects the event. "&&"
  * lets what its left side accepts continue with its right side, "||" what its left side rejects.
  */
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "filter.h"
 #include "meaning.h"

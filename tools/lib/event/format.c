@@ -5,10 +5,6 @@
  * libtraceevent prints that: it parses the event's description as a tracefs format file.
  * print.c compiles the parsed format for fast printing.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format.h"
 
 /* Bytes of the event id, which starts each payload */
@@ -48,7 +44,6 @@ static inline uint64_t memo_word(const void *at)
 static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_event *event)
 {
 	struct format *format = &fmts->by_id[event->id];
-	size_t len;
 	char *text;
 
 	format->event = event;
@@ -59,13 +54,13 @@ static bool add_format(struct hyptrace_formats *fmts, const struct hyptrace_even
 	/* of two events of the same id, the last counts */
 	hyptrace_meaning_free(format->meaning);
 	format->meaning = hyptrace_meaning_new(event, &fmts->names, true);
-	text = format->meaning ? hyptrace_format_file(event, &len) : NULL;
+	text = format->meaning ? hyptrace_format_file(event) : NULL;
 	if (!text)
 		return false;
 	format->sentence = format->meaning->sentence ? format->meaning : NULL;
 	/* print_fields() prints an event whose format cannot be parsed, as of a damaged dump */
 	if (hyptrace_format_check(text) == FORMAT_GOOD)
-		tep_parse_event(fmts->tep, text, len, SYSTEM);
+		tep_parse_event(fmts->tep, text, strlen(text), SYSTEM);
 	format->tep_event = hyptrace_safe_event(tep_find_event_by_name(fmts->tep, SYSTEM,
 								       event->name));
 	free(text);

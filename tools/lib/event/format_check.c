@@ -7,10 +7,6 @@
  * kernel's helpers such as __print_symbolic(). An event with another format is printed field by
  * field.
  */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "internal.h"
 
 /* The parser of libtraceevent, and this one, call themselves for each of these levels. */

@@ -8,9 +8,6 @@
  * that read as far as a number in the record says, or that divide by such a number, are not
  * given to it at all.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format.h"
 
 /* A text ends in the zeros behind the record, and so does a number that is cut off. */

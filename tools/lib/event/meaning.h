@@ -96,6 +96,7 @@ struct sentence_kind {
 
 /* Bit of a role; and its value, in functions of struct sentence_kind */
 #define NEEDS(role)	(UINT64_C(1) << HYPTRACE_ROLE_##role)
+#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
 #define V(role)		(v[HYPTRACE_ROLE_##role])
 
 /* model.c */
@@ -167,7 +168,7 @@ static inline char *put_hex(char *to, uint64_t value)
 {
 	*to++ = '0';
 	*to++ = 'x';
-	return hyptrace_digits_hex(to, value, 'a');
+	return hyptrace_digits_hex(to, value);
 }
 
 static inline char *put_key(char *to, const char *key, uint64_t value)

@@ -3,12 +3,7 @@
  * What events mean: their kinds, and where the fields are that have a role. model_names.c has the
  * names, sentence.c the sentences.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format.h"
-
-#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
 
 static const struct {
 	const char	*event;

@@ -2,10 +2,6 @@
 /*
  * The names of events, of values and of results, and the arguments of hypercalls.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format.h"
 
 /* Bytes of an event's name at most */

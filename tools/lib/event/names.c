@@ -4,10 +4,6 @@
  * fault status codes. Then those that depend on the remote: of a field's values, in a table by a
  * hash; hypercalls with their arguments, and exception classes.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "meaning.h"
 
 /* Those of arm64 (asm-generic/errno.h): a record may be printed on another architecture. */

@@ -8,11 +8,6 @@
  * ended after that one began, and if that kind of calls can have it inside. Times alone do not
  * decide: a call may end in the same tick of the clock in which the next one begins.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "hyptrace_model.h"
 #include "internal.h"
 

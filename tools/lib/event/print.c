@@ -7,10 +7,6 @@
  * This file takes the format that libtraceevent has parsed, and supports what the formats of EL2
  * use: %d, %u, %x and __print_symbolic(). libtraceevent itself prints all other formats.
  */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format.h"
 
 /* Characters of a number: the sign or 0x, and the digits */
@@ -243,7 +239,7 @@ static inline char *put_value(const struct step *step, char *to, uint64_t value)
 		}
 		return hyptrace_digits_decimal(to, value);
 	}
-	return step->kind == STEP_HEX ? hyptrace_digits_hex(to, value, 'a') : to;
+	return step->kind == STEP_HEX ? hyptrace_digits_hex(to, value) : to;
 }
 
 /* Return the end of the text; NULL if the record is too short. */

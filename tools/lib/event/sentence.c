@@ -390,22 +390,17 @@ static char *put_vcpu(const uint64_t *v, char *to)
 }
 
 /* "vcpu=141 vm=0x1000.0" */
-static char *put_vm(const uint64_t *v, char *to)
-{
-	return put_decimal(put_key(put_vcpu(v, to), " vm=", V(VM)), ".", V(INDEX));
-}
-
-static char *put_guest_enter(const struct meaning *s, const uint64_t *v, char *to)
+static char *put_vm(const struct meaning *s, const uint64_t *v, char *to)
 {
 	(void)s;
-	return put_vm(v, to);
+	return put_decimal(put_key(put_vcpu(v, to), " vm=", V(VM)), ".", V(INDEX));
 }
 
 static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to)
 {
 	uint64_t esr = V(ESR), class = esr_class(esr);
 
-	to = put_vm(v, to);
+	to = put_vm(s, v, to);
 	*to++ = ' ';
 	to = put_symbol(s, v, HYPTRACE_ROLE_CODE, to);
 	if (V(CODE) == EXIT_TRAP) {
@@ -486,8 +481,6 @@ static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 	return put_key(to, " pool=", V(POOL));
 }
 
-#define NEEDS_VM	(NEEDS(VCPU) | NEEDS(VM) | NEEDS(INDEX))
-
 const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_HYPERCALL] = {
 		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
@@ -512,9 +505,9 @@ const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 		NEEDS(RESULT) | NEEDS(ESR) | NEEDS(ADDRESS) | NEEDS(DURATION),
 		put_host_mem_abort, name_of_errno, NULL,
 	},
-	[HYPTRACE_KIND_GUEST_ENTER] = { NEEDS_VM, put_guest_enter, NULL, NULL },
-	[HYPTRACE_KIND_VCPU_LOAD] = { NEEDS_VM, put_guest_enter, NULL, NULL },
-	[HYPTRACE_KIND_VCPU_PUT] = { NEEDS_VM, put_guest_enter, NULL, NULL },
+	[HYPTRACE_KIND_GUEST_ENTER] = { NEEDS_VM, put_vm, NULL, NULL },
+	[HYPTRACE_KIND_VCPU_LOAD] = { NEEDS_VM, put_vm, NULL, NULL },
+	[HYPTRACE_KIND_VCPU_PUT] = { NEEDS_VM, put_vm, NULL, NULL },
 	[HYPTRACE_KIND_GUEST_EXIT] = {
 		NEEDS_VM | NEEDS(CODE) | NEEDS(CLASS) | NEEDS(DURATION) | NEEDS(ESR) | NEEDS(PC) |
 		NEEDS(IPA),

@@ -2,9 +2,6 @@
 /*
  * The sentence of hyp_printk: a format of the hypervisor with its numbers. For sentence.c.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "meaning.h"
 
 /* Numbers that an event has */

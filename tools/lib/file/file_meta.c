@@ -11,12 +11,7 @@
  * The text that is read may be damaged: an error names its line. Unknown lines, and values after
  * those that are known, are skipped: later versions may add them.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "file_meta.h"
 #include "internal.h"
@@ -433,15 +428,15 @@ static int check_events(const struct hyptrace_file_meta *meta, struct hyptrace_e
 		snprintf(meta->info.calls[i]->remote, sizeof(meta->info.calls[i]->remote), "%s",
 			 remote);
 	for (i = 0; i < meta->info.nr_events; i++) {
+		auto_free char *text = hyptrace_format_file(meta->info.events[i]);
 		struct hyptrace_event *event = meta->info.events[i];
-		char *text = hyptrace_format_file(event, NULL), *fmt = event->print_fmt;
+		char *fmt = event->print_fmt;
 		enum format_check check;
 
 		snprintf(event->remote, sizeof(event->remote), "%s", remote);
 		if (!text)
 			return hyptrace_error_memory(err);
 		check = hyptrace_format_check(text);
-		free(text);
 		if (check == FORMAT_FIELDS)
 			strcpy(fmt, *fmt ? NO_FORMAT : "");
 		if (check == FORMAT_BAD)
@@ -573,9 +568,5 @@ char *hyptrace_file_meta_text(const struct hyptrace_file_meta *meta, size_t *len
 	put_lines(f, OWNER_META, (const char *)meta);
 	put_notes(f, &meta->info);
 	fputs("end\n", f);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return hyptrace_end_text(f, &text);
 }

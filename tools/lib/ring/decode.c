@@ -5,10 +5,6 @@
  * The decoder checks each record, because a sub-buffer may be damaged. By hand:
  * libtraceevent's kbuffer decodes the same format, but it trusts its input.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include <linux/hyptrace_record.h>
 
 #include "internal.h"

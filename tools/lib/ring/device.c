@@ -3,12 +3,8 @@
  * Attach to a ring as its consumer or as an observer: to /dev/hyptrace, or to what another source
  * than the driver has.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,23 +79,17 @@ static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flag
 	if (!reader)
 		return hyptrace_error_null(hyptrace_error_memory(err));
 	reader->fd = open(HYPTRACE_DEVICE, O_RDONLY | O_CLOEXEC | open_flags);
-	if (reader->fd < 0) {
+	if (reader->fd < 0)
 		open_error(errno, err);
-		goto fail;
-	}
-	if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach)) {
+	else if (ioctl(reader->fd, HYPTRACE_IOC_ATTACH, &attach))
 		attach_error(errno, err);
-		goto fail;
-	}
-	if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER) {
+	else if (attach.subbuf_size <= HYPTRACE_SUBBUF_HEADER)
 		hyptrace_error_set(err, EPROTO, "the driver has sub-buffers of %u bytes",
 				   attach.subbuf_size);
-		goto fail;
-	}
-	reader->subbuf_size = attach.subbuf_size;
-	return reader;
-
-fail:
+	else
+		reader->subbuf_size = attach.subbuf_size;
+	if (reader->subbuf_size)
+		return reader;
 	hyptrace_reader_close(reader);
 	return NULL;
 }
@@ -122,6 +112,20 @@ struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int fl
 	return attach(remote, cpu, flags, 0, err);
 }
 
+/* @open: NULL if the source has no such readers; @why says so */
+static struct hyptrace_reader *open_backend(struct hyptrace *h, hyptrace_open_fn open, int cpu,
+					    const char *why, struct hyptrace_error *err)
+{
+	struct hyptrace_reader *reader;
+
+	if (!open)
+		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP, "%s", why));
+	reader = open(h->backend_arg, cpu, err);
+	if (reader)
+		reader->backend = h->backend;
+	return reader;
+}
+
 /**
  * hyptrace_reader_open_on - become the consumer of a ring of a connection's remote
  * @h:		the connection, which must stay open longer than the reader
@@ -135,17 +139,9 @@ struct hyptrace_reader *hyptrace_reader_open(const char *remote, int cpu, int fl
 struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
 						int flags, struct hyptrace_error *err)
 {
-	struct hyptrace_reader *reader;
-
 	if (!h->backend)
 		return hyptrace_reader_open(remote, cpu, flags, err);
-	if (!h->backend->open)
-		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
-							      "it has no new events"));
-	reader = h->backend->open(h->backend_arg, cpu, err);
-	if (reader)
-		reader->backend = h->backend;
-	return reader;
+	return open_backend(h, h->backend->open, cpu, "it has no new events", err);
 }
 
 /* While a ring is being resized it cannot be mapped: look again after a millisecond, so often */
@@ -154,16 +150,12 @@ struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *
 static const void *map_part(int fd, size_t size, size_t offset)
 {
 	unsigned int looks = 0;
-	void *map;
+	const void *map;
 
-	for (;;) {
-		map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
-		if (map != MAP_FAILED)
-			return map;
-		if (errno != EBUSY || ++looks == RESIZE_LOOKS)
-			return NULL;
+	while (!(map = hyptrace_map(size, PROT_READ, MAP_SHARED, fd, offset)) &&
+	       errno == EBUSY && ++looks < RESIZE_LOOKS)
 		usleep(1000);
-	}
+	return map;
 }
 
 static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
@@ -231,17 +223,9 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
 							 int cpu, struct hyptrace_error *err)
 {
-	struct hyptrace_reader *reader;
-
 	if (!h->backend)
 		return hyptrace_reader_open_snapshot(remote, cpu, err);
-	if (!h->backend->map)
-		return hyptrace_error_null(hyptrace_error_set(err, EOPNOTSUPP,
-							      "it has no snapshots"));
-	reader = h->backend->map(h->backend_arg, cpu, err);
-	if (reader)
-		reader->backend = h->backend;
-	return reader;
+	return open_backend(h, h->backend->map, cpu, "it has no snapshots", err);
 }
 
 /**

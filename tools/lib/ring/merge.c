@@ -13,8 +13,6 @@
  * one. That is so when all sources are pending, or when each empty source was still
  * empty one bound of time after that event.
  */
-#include <stdlib.h>
-
 #include "internal.h"
 
 enum source_state {

@@ -15,10 +15,6 @@
  * Copying runs from the newest sub-buffer to the oldest. It ends at the first that was
  * overwritten: the older ones were overwritten before it.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "internal.h"
 
 /* How often a snapshot is tried while the writer overwrites all of it */

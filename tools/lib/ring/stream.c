@@ -2,7 +2,6 @@
 /*
  * Deliver the events of a stream: in the order of time, up to the limit or the end.
  */
-#include <errno.h>
 #include <sys/epoll.h>
 
 #include "stream.h"

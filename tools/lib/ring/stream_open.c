@@ -2,10 +2,6 @@
 /*
  * Make a stream, start it, request its end, detach, and count what was discarded and lost.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stream.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)
@@ -42,15 +38,13 @@ struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remo
 	s->options.bound = BOUND_DEFAULT;
 	s->epoll = -1;
 	s->timer = -1;
-	if (hyptrace_get_remote(h, remote, &s->remote, err) ||
-	    hyptrace_get_events(h, remote, &s->events, &s->nr_events, err))
-		goto fail;
-	s->boot_clock = !strcmp(s->remote->clock, "boot");
-	s->formats = hyptrace_formats_new(s->events, s->nr_events, err);
+	if (!hyptrace_get_remote(h, remote, &s->remote, err) &&
+	    !hyptrace_get_events(h, remote, &s->events, &s->nr_events, err)) {
+		s->boot_clock = !strcmp(s->remote->clock, "boot");
+		s->formats = hyptrace_formats_new(s->events, s->nr_events, err);
+	}
 	if (s->formats)
 		return s;
-
-fail:
 	hyptrace_stream_free(s);
 	return NULL;
 }

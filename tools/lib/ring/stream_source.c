@@ -2,9 +2,7 @@
 /*
  * The rings of a stream: attach to them, read and decode them, wait for them. For stream.c.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>

@@ -4,10 +4,7 @@
  * driver answers otherwise, in its messages: so the rest of the library and the command need not
  * know where events come from.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -23,42 +20,7 @@
 #define PREFIX		"tracefs_"
 #define NOT_MOUNTED	" (tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing)"
 
-#define ANSWER_MAX	(256 << 10)
 #define CPUS_MAX	1024
-
-struct request {
-	struct tracefs		*t;
-	struct nlmsghdr		*msg;
-	hyptrace_nl_fn		fn;
-	void			*arg;
-	struct hyptrace_error	*err;
-};
-
-static struct nlattr *find(const struct request *r, int attr)
-{
-	return nlmsg_find_attr(r->msg, GENL_HDRLEN, attr);
-}
-
-static struct nl_msg *begin(void)
-{
-	struct nl_msg *msg = nlmsg_alloc_size(ANSWER_MAX);
-
-	if (msg && genlmsg_put(msg, 0, 0, GENL_ID_CTRL, 0, 0, 0, HYPTRACE_FAMILY_VERSION))
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
-}
-
-/* Deliver an answer for which all attributes were put, unless @ret says no. */
-static int deliver(const struct request *r, struct nl_msg *msg, int ret)
-{
-	if (!msg || ret)
-		ret = hyptrace_error_memory(r->err);
-	else
-		ret = r->fn(nlmsg_hdr(msg), r->arg);
-	nlmsg_free(msg);
-	return ret;
-}
 
 /* "7 (unloaded)" */
 static uint64_t buffer_kb(const struct tracefs *t, bool *is_loaded)
@@ -83,10 +45,9 @@ static unsigned int list_cpus(const struct tracefs *t, unsigned int *cpus)
 	return nr;
 }
 
-static int get_remote(const struct request *r)
+static int get_remote(const struct tracefs *t, const struct hyptrace_request *r)
 {
-	const struct tracefs *t = r->t;
-	struct nl_msg *msg = begin();
+	struct nl_msg *msg = hyptrace_answer_new();
 	unsigned int cpus[CPUS_MAX];
 	const bool is_on = hyptrace_tracefs_is_on(t, NULL);
 	bool is_loaded;
@@ -94,7 +55,7 @@ static int get_remote(const struct request *r)
 	char text[sizeof(t->path) + 64];
 
 	snprintf(text, sizeof(text), "the kernel's own tracer in %s", t->path);
-	return deliver(r, msg, !msg ||
+	return hyptrace_answer_send(r, msg, !msg ||
 		nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, t->name) ||
 		nla_put_string(msg, HYPTRACE_A_REMOTE_DESCRIPTION, text) ||
 		nla_put_string(msg, HYPTRACE_A_REMOTE_CLOCK, "boot") ||
@@ -107,25 +68,25 @@ static int get_remote(const struct request *r)
 		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, t->nr_events));
 }
 
-static int get_cpu(const struct request *r, unsigned int cpu)
+static int get_cpu(const struct tracefs *t, const struct hyptrace_request *r, unsigned int cpu)
 {
-	const struct tracefs_reader *reader = r->t->readers;
+	const struct tracefs_reader *reader = t->readers;
 	struct tracefs_counts found = {}, read = {};
-	struct nl_msg *msg = begin();
+	struct nl_msg *msg = hyptrace_answer_new();
 	bool is_loaded;
-	unsigned int pages = (buffer_kb(r->t, &is_loaded) << 10) / getpagesize() + 1;
+	unsigned int pages = (buffer_kb(t, &is_loaded) << 10) / getpagesize() + 1;
 
 	while (reader && reader->cpu != cpu)
 		reader = reader->next;
-	if (reader && r->t->has_begun) {
+	if (reader && t->has_begun) {
 		/* in this order: what is read was found before */
 		read = hyptrace_tracefs_count_read(reader);
 		found.events = __atomic_load_n(&reader->shared->found.events, __ATOMIC_ACQUIRE);
 		found.lost = __atomic_load_n(&reader->shared->found.lost, __ATOMIC_ACQUIRE);
 		pages += reader->rest / getpagesize();
 	}
-	return deliver(r, msg, !msg ||
-		nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, r->t->name) ||
+	return hyptrace_answer_send(r, msg, !msg ||
+		nla_put_string(msg, HYPTRACE_A_CPU_REMOTE, t->name) ||
 		nla_put_u32(msg, HYPTRACE_A_CPU_ID, cpu) ||
 		nla_put_u32(msg, HYPTRACE_A_CPU_STATE, is_loaded ? HYPTRACE_CPU_STATE_ATTACHED :
 			    HYPTRACE_CPU_STATE_DETACHED) ||
@@ -139,15 +100,15 @@ static int get_cpu(const struct request *r, unsigned int cpu)
 		nla_put_u32(msg, HYPTRACE_A_CPU_CONSUMER, reader ? getpid() : 0));
 }
 
-static int get_cpus(const struct request *r)
+static int get_cpus(const struct tracefs *t, const struct hyptrace_request *r)
 {
-	const struct nlattr *id = find(r, HYPTRACE_A_CPU_ID);
-	unsigned int cpus[CPUS_MAX], nr = list_cpus(r->t, cpus), i, got = 0;
+	const struct nlattr *id = hyptrace_request_attr(r, HYPTRACE_A_CPU_ID);
+	unsigned int cpus[CPUS_MAX], nr = list_cpus(t, cpus), i, got = 0;
 	int ret = 0;
 
 	for (i = 0; i < nr && !ret; i++)
 		if (!id || nla_get_u32(id) == cpus[i]) {
-			ret = get_cpu(r, cpus[i]);
+			ret = get_cpu(t, r, cpus[i]);
 			got++;
 		}
 	return ret || got ? ret : hyptrace_error_set(r->err, ENXIO, "no such CPU");
@@ -186,43 +147,43 @@ static int put_field(struct nl_msg *msg, const struct tracefs *t, const struct t
 	return ret || nla_nest_end(msg, nest) < 0;
 }
 
-static int get_event(const struct request *r, const struct tracefs_event *event)
+static int get_event(const struct tracefs *t, const struct hyptrace_request *r,
+		     const struct tracefs_event *event)
 {
-	struct nl_msg *msg = begin();
-	char *fmt = hyptrace_tracefs_print_fmt(event, &r->t->names);
+	auto_free char *fmt = hyptrace_tracefs_print_fmt(event, &t->names);
+	struct nl_msg *msg = hyptrace_answer_new();
 	unsigned int i;
 	int ret = !msg || !fmt ||
-		  nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, r->t->name) ||
+		  nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, t->name) ||
 		  nla_put_string(msg, HYPTRACE_A_EVENT_NAME, event->name) ||
 		  nla_put_u32(msg, HYPTRACE_A_EVENT_ID, event->id) ||
 		  nla_put_u32(msg, HYPTRACE_A_EVENT_SIZE, event->size) ||
-		  nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, hyptrace_tracefs_is_on(r->t, event)) ||
+		  nla_put_u8(msg, HYPTRACE_A_EVENT_ENABLED, hyptrace_tracefs_is_on(t, event)) ||
 		  nla_put_string(msg, HYPTRACE_A_EVENT_PRINT_FMT, fmt);
 
 	for (i = 0; !ret && i < event->nr_fields; i++)
-		ret = put_field(msg, r->t, event, &event->fields[i]);
-	free(fmt);
-	return deliver(r, msg, ret);
+		ret = put_field(msg, t, event, &event->fields[i]);
+	return hyptrace_answer_send(r, msg, ret);
 }
 
-static int get_events(const struct request *r)
+static int get_events(const struct tracefs *t, const struct hyptrace_request *r)
 {
-	const struct nlattr *name = find(r, HYPTRACE_A_EVENT_NAME);
+	const struct nlattr *name = hyptrace_request_attr(r, HYPTRACE_A_EVENT_NAME);
 	unsigned int i, got = 0;
 	int ret = 0;
 
-	for (i = 0; i < r->t->nr_events && !ret; i++)
-		if (!name || !strcmp(nla_get_string(name), r->t->events[i].name)) {
-			ret = get_event(r, &r->t->events[i]);
+	for (i = 0; i < t->nr_events && !ret; i++)
+		if (!name || !strcmp(nla_get_string(name), t->events[i]->name)) {
+			ret = get_event(t, r, t->events[i]);
 			got++;
 		}
 	return ret || got ? ret : hyptrace_error_set(r->err, ENOENT, "no such event");
 }
 
 /* Enable or disable events: all of them, or none. */
-static int set_events(const struct request *r)
+static int set_events(const struct tracefs *t, const struct hyptrace_request *r)
 {
-	const struct nlattr *attr = find(r, HYPTRACE_A_EVENT_ENABLED);
+	const struct nlattr *attr = hyptrace_request_attr(r, HYPTRACE_A_EVENT_ENABLED);
 	const bool on = attr && nla_get_u8(attr);
 	const struct tracefs_event *events[HYPTRACE_EVENT_LIST_MAX];
 	bool was_on[HYPTRACE_EVENT_LIST_MAX];
@@ -231,17 +192,18 @@ static int set_events(const struct request *r)
 	int rest, ret = 0;
 	const char *name;
 
-	if (find(r, HYPTRACE_A_EVENT_FILTER) || find(r, HYPTRACE_A_EVENT_TRIGGER))
+	if (hyptrace_request_attr(r, HYPTRACE_A_EVENT_FILTER) ||
+	    hyptrace_request_attr(r, HYPTRACE_A_EVENT_TRIGGER))
 		return hyptrace_error_set(r->err, EOPNOTSUPP,
 			"the kernel's own tracer has no filters and triggers at EL2");
-	if (find(r, HYPTRACE_A_EVENT_HOLD))
+	if (hyptrace_request_attr(r, HYPTRACE_A_EVENT_HOLD))
 		return hyptrace_error_set(r->err, EOPNOTSUPP,
 			"tracefs holds the state of an event only while it is read");
 	nla_for_each_attr(attr, genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), rest) {
 		if (nla_type(attr) != HYPTRACE_A_EVENT_NAMES || nr == HYPTRACE_EVENT_LIST_MAX)
 			continue;
 		name = nla_get_string((struct nlattr *)attr);
-		events[nr] = hyptrace_tracefs_find(r->t, name, strlen(name));
+		events[nr] = hyptrace_tracefs_find(t, name, strlen(name));
 		if (!events[nr++]) {
 			hyptrace_error_set(r->err, ENOENT, "no such event");
 			hyptrace_error_subject(r->err, "%s", name);
@@ -249,62 +211,57 @@ static int set_events(const struct request *r)
 		}
 	}
 	for (i = 0; i < nr && !ret; i++) {
-		was_on[i] = hyptrace_tracefs_is_on(r->t, events[i]);
-		ret = hyptrace_tracefs_enable(r->t, events[i], on);
+		was_on[i] = hyptrace_tracefs_is_on(t, events[i]);
+		ret = hyptrace_tracefs_enable(t, events[i], on);
 	}
 	while (ret && i--)
-		hyptrace_tracefs_enable(r->t, events[i], was_on[i]);
+		hyptrace_tracefs_enable(t, events[i], was_on[i]);
 	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
 }
 
-static int control(const struct request *r, int cmd)
+static int control(const struct tracefs *t, const struct hyptrace_request *r, int cmd)
 {
-	struct nlattr *size = find(r, HYPTRACE_A_CONTROL_SIZE);
-	struct nlattr *cpu = find(r, HYPTRACE_A_CONTROL_CPU);
+	struct nlattr *size = hyptrace_request_attr(r, HYPTRACE_A_CONTROL_SIZE);
+	struct nlattr *cpu = hyptrace_request_attr(r, HYPTRACE_A_CONTROL_CPU);
 	char text[64];
 	int ret;
 
 	if (cmd == HYPTRACE_CMD_SET) {
-		if (!size || find(r, HYPTRACE_A_CONTROL_MODE) || find(r, HYPTRACE_A_CONTROL_RATE))
+		if (!size || hyptrace_request_attr(r, HYPTRACE_A_CONTROL_MODE) ||
+		    hyptrace_request_attr(r, HYPTRACE_A_CONTROL_RATE))
 			return hyptrace_error_set(r->err, EOPNOTSUPP,
 				"the kernel's own tracer has no other settings than the size");
 		snprintf(text, sizeof(text), "%llu",
 			 (unsigned long long)(nla_get_u64(size) + 1023) >> 10);
-		ret = hyptrace_tracefs_write(r->t->dir, "buffer_size_kb", text);
+		ret = hyptrace_tracefs_write(t->dir, "buffer_size_kb", text);
 		if (ret == -EBUSY)
 			return hyptrace_error_set(r->err, EBUSY, "its buffer is loaded");
 	} else if (cmd == HYPTRACE_CMD_CLEAR) {
 		snprintf(text, sizeof(text), cpu ? "per_cpu/cpu%u/trace" : "trace",
 			 cpu ? nla_get_u32(cpu) : 0);
-		ret = hyptrace_tracefs_write(r->t->dir, text, "0");
+		ret = hyptrace_tracefs_write(t->dir, text, "0");
 	} else {
-		ret = hyptrace_tracefs_enable(r->t, NULL, cmd == HYPTRACE_CMD_START);
+		ret = hyptrace_tracefs_enable(t, NULL, cmd == HYPTRACE_CMD_START);
 	}
 	return ret ? hyptrace_error_set(r->err, -ret, "%m") : 0;
 }
 
-static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg,
-		  struct hyptrace_error *err)
+static int answer(void *arg, const struct hyptrace_request *r, int cmd)
 {
-	const struct request r = {
-		.t = arg, .msg = nlmsg_hdr(msg), .fn = fn, .arg = fn_arg, .err = err,
-	};
-	const int cmd = ((struct genlmsghdr *)nlmsg_data(r.msg))->cmd;
-
 	switch (cmd) {
 	case HYPTRACE_CMD_REMOTE_GET:
-		return get_remote(&r);
+		return get_remote(arg, r);
 	case HYPTRACE_CMD_CPU_GET:
-		return get_cpus(&r);
+		return get_cpus(arg, r);
 	case HYPTRACE_CMD_EVENT_GET:
-		return get_events(&r);
+		return get_events(arg, r);
 	case HYPTRACE_CMD_EVENT_SET:
-		return set_events(&r);
+		return set_events(arg, r);
 	case HYPTRACE_CMD_START:
 	case HYPTRACE_CMD_STOP:
 	case HYPTRACE_CMD_SET:
 	case HYPTRACE_CMD_CLEAR:
-		return control(&r, cmd);
+		return control(arg, r, cmd);
 	case HYPTRACE_CMD_HYPERCALL_GET:
 		/* the values of a field have their names */
 	case HYPTRACE_CMD_EVENT_RELEASE:
@@ -312,10 +269,10 @@ static int answer(void *arg, struct nl_msg *msg, hyptrace_nl_fn fn, void *fn_arg
 	case HYPTRACE_CMD_COUNT_SET:
 	case HYPTRACE_CMD_COUNT_GET:
 	case HYPTRACE_CMD_COUNT_RESET:
-		return hyptrace_error_set(err, EOPNOTSUPP,
+		return hyptrace_error_set(r->err, EOPNOTSUPP,
 					  "the kernel's own tracer does not count events at EL2");
 	}
-	return hyptrace_error_set(err, EOPNOTSUPP, "the kernel's own tracer cannot do it");
+	return hyptrace_error_set(r->err, EOPNOTSUPP, "the kernel's own tracer cannot do it");
 }
 
 static void close_source(void *arg)
@@ -326,10 +283,8 @@ static void close_source(void *arg)
 	hyptrace_tracefs_release(t);
 	if (t->holds_tracing && t->was_unloaded && !hyptrace_tracefs_is_on(t, NULL))
 		hyptrace_tracefs_drop(t);
-	for (i = 0; i < t->nr_events; i++) {
-		free(t->events[i].enable);
-		free(t->events[i].format);
-	}
+	for (i = 0; i < t->nr_events; i++)
+		hyptrace_tracefs_free_event(t->events[i]);
 	for (i = 0; i < t->names.nr; i++)
 		free(t->names.by_id[i]);
 	free(t->names.by_id);
@@ -359,28 +314,26 @@ static bool is_mounted(void)
 static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *err)
 {
 	static const char *const mounts[] = {
-		"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/", "",
+		"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/",
 	};
+	const bool is_whole = *path == '/';
 	int errnum = ENOENT;
 	unsigned int i;
 
-	for (i = *path == '/' ? 2 : 0; i < 3 && t->dir < 0; i++) {
-		snprintf(t->path, sizeof(t->path), "%s%s", mounts[i], path);
+	for (i = is_whole; i < COUNT(mounts) && t->dir < 0; i++) {
+		snprintf(t->path, sizeof(t->path), "%s%s", is_whole ? "" : mounts[i], path);
 		t->dir = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (t->dir < 0 && errno != ENOENT)
 			errnum = errno;
-		if (i == 1)
-			break;
 	}
 	if (t->dir < 0)
 		return hyptrace_error_set(err, errnum, "cannot open %s%s: %m%s",
-					  *path == '/' ? "" : mounts[0], path,
-					  *path == '/' || errnum != ENOENT || is_mounted() ?
+					  is_whole ? "" : mounts[0], path,
+					  is_whole || errnum != ENOENT || is_mounted() ?
 						"" : NOT_MOUNTED);
 	if (!faccessat(t->dir, "tracing_on", W_OK, 0) && !faccessat(t->dir, "per_cpu", R_OK, 0))
 		return 0;
-	errnum = errno;
-	return hyptrace_error_set(err, errnum, "%s is no tracer that can be used: %m", t->path);
+	return hyptrace_error_set(err, errno, "%s is no tracer that can be used: %m", t->path);
 }
 
 /* "NUMBER NAME" of each line; "#" begins a remark */

@@ -9,7 +9,6 @@
 #ifndef HYPTRACE_TRACEFS_H
 #define HYPTRACE_TRACEFS_H
 
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "internal.h"
@@ -85,8 +84,9 @@ struct tracefs {
 	int			dir;
 	char			path[4096];	/* of @dir */
 	char			name[HYPTRACE_REMOTE_NAME_MAX + 1];	/* of the remote */
-	struct tracefs_event	*events;
+	struct tracefs_event	**events;
 	unsigned int		nr_events;
+	bool			is_raw;		/* there are raw pipes, with records of EL2 */
 	struct tracefs_names	names;
 	struct tracefs_reader	*readers;	/* a list */
 	/* the readers have taken the counters as they were: they are 0 before */
@@ -153,6 +153,7 @@ struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r
 void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3);
 
 /* tracefs_state.c */
+void hyptrace_tracefs_free_event(struct tracefs_event *event);
 int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err);
 bool hyptrace_tracefs_read(int dir, const char *file, char *to, size_t size);
 int hyptrace_tracefs_write(int dir, const char *file, const char *text);

@@ -5,8 +5,6 @@
  * The offsets in mainline's files are wrong. They matter only for raw pipes, which mainline does
  * not have. So sub-buffers have a layout of our own: each field at a multiple of its size.
  */
-#include <stdlib.h>
-
 #include "tracefs.h"
 
 /* The values of the field reason: print formats name a function of the kernel instead. */
@@ -258,11 +256,7 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 	fputc('"', f);
 	for (field = event->fields; field < end; field++)
 		print_argument(f, field, is_named(event, field, names), names);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return hyptrace_end_text(f, &text);
 }
 
 void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload)
@@ -280,7 +274,7 @@ const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const
 	unsigned int i;
 
 	for (i = 0; i < t->nr_events; i++)
-		if (hyptrace_is(name, len, t->events[i].name))
-			return &t->events[i];
+		if (hyptrace_is(name, len, t->events[i]->name))
+			return t->events[i];
 	return NULL;
 }

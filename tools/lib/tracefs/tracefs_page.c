@@ -3,11 +3,6 @@
  * Make sub-buffers of records, which come from the pages of a raw pipe or from the lines of a
  * trace_pipe. What cannot be understood is a lost event.
  */
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <linux/hyptrace_record.h>
 
 #include "tracefs.h"
@@ -21,8 +16,6 @@
 void hyptrace_tracefs_flush(struct tracefs_page *page)
 {
 	struct hyptrace_subbuf *subbuf = (void *)page->data;
-	size_t done = 0;
-	ssize_t n;
 
 	if (!page->used && !page->lost)
 		return;
@@ -36,13 +29,8 @@ void hyptrace_tracefs_flush(struct tracefs_page *page)
 	}
 	page->shared->at[page->shared->nr_begun % TRACEFS_UNREAD_MAX] = page->counts;
 	__atomic_store_n(&page->shared->nr_begun, page->shared->nr_begun + 1, __ATOMIC_SEQ_CST);
-	while (done < page->size && !page->has_failed) {
-		n = write(page->fd, page->data + done, page->size - done);
-		if (n > 0)
-			done += n;
-		else if (n < 0 && errno != EINTR)
-			page->has_failed = true;
-	}
+	if (!page->has_failed)
+		page->has_failed = !hyptrace_write_all(page->fd, page->data, page->size);
 	__atomic_store_n(&page->shared->nr_written, page->shared->nr_begun, __ATOMIC_SEQ_CST);
 	memset(page->data, 0, page->size);
 	page->used = 0;
@@ -103,7 +91,8 @@ static void put(struct tracefs_page *page, uint64_t ts, const void *payload, siz
 	page->shared->last = ts;
 }
 
-static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,
+/* Return false if the record makes no sense. */
+static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t ts,
 		    const char *data, size_t size)
 {
 	char payload[TRACEFS_PAYLOAD_MAX] __attribute__((aligned(8))) = {};
@@ -112,13 +101,13 @@ static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 	uint16_t id;
 
 	if (size < sizeof(id))
-		goto lost;
+		return false;
 	memcpy(&id, data, sizeof(id));
-	for (i = 0; i < t->nr_events && t->events[i].id != id; i++)
+	for (i = 0; i < t->nr_events && t->events[i]->id != id; i++)
 		;
 	if (i == t->nr_events)
-		goto lost;
-	event = &t->events[i];
+		return false;
+	event = t->events[i];
 	memcpy(payload, &id, sizeof(id));
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct tracefs_field *field = &event->fields[i];
@@ -126,14 +115,12 @@ static void put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 		if (field->size == TRACEFS_TEXT || field->is_unknown)
 			continue;
 		if (field->from + field->size > size)
-			goto lost;
+			return false;
 		memcpy(payload + field->offset, data + field->from, field->size);
 	}
 	hyptrace_tracefs_set_unknown(event, payload);
 	put(page, ts, payload, event->size);
-	return;
-lost:
-	hyptrace_tracefs_lose(page, 1);
+	return true;
 }
 
 /*
@@ -176,7 +163,8 @@ bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, co
 		}
 		if (type_len || word[1] < WORD || word[1] > end - at)
 			goto damaged;
-		put_raw(t, page, ts, at + WORD, word[1] - WORD);
+		if (!put_raw(t, page, ts, at + WORD, word[1] - WORD))
+			hyptrace_tracefs_lose(page, 1);
 		at += word[1];
 	}
 	return true;

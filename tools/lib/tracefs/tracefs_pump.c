@@ -4,13 +4,10 @@
  *
  * A timer interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -180,13 +177,6 @@ struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r
 	return r->shared->at[(nr - unread / page - 1) % TRACEFS_UNREAD_MAX];
 }
 
-static void *map(size_t size, int how)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 /* In the new process */
 static __attribute__((noreturn)) void run_process(struct tracefs_reader *r, struct pump *p, int fd,
 						  int out, pid_t parent)
@@ -201,8 +191,8 @@ static __attribute__((noreturn)) void run_process(struct tracefs_reader *r, stru
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	hyptrace_tracefs_isolate(fd, out, r->of->dir);
 	p->page.fd = out;
-	p->page.data = map(p->page.size, MAP_PRIVATE);
-	p->buf = map(READ_SIZE, MAP_PRIVATE);
+	p->page.data = hyptrace_map_memory(p->page.size, MAP_PRIVATE);
+	p->buf = hyptrace_map_memory(READ_SIZE, MAP_PRIVATE);
 	if (p->buf && p->page.data && getppid() == parent) {
 		set_tick(TICK_USEC);
 		run(p, fd, r->shared);
@@ -212,9 +202,10 @@ static __attribute__((noreturn)) void run_process(struct tracefs_reader *r, stru
 
 static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 {
+	auto_close int fd = -1;
 	struct pump p = { .t = r->of, .page.size = getpagesize(), .page.shared = r->shared };
 	const pid_t parent = getpid();
-	int out[2], fd, ret = 0;
+	int out[2];
 
 	snprintf(p.file, sizeof(p.file), "per_cpu/cpu%u/trace_pipe_raw", r->cpu);
 	if (faccessat(r->of->dir, p.file, F_OK, 0))
@@ -226,10 +217,8 @@ static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 		return hyptrace_error_set(err, errno == ENODEV || errno == ENOENT ? ENXIO : errno,
 					  "cannot open %s/%s: %s", r->of->path, p.file,
 					  strerror(errno));
-	if (pipe2(out, O_CLOEXEC)) {
-		ret = hyptrace_error_set(err, errno, "cannot make a pipe: %m");
-		goto out;
-	}
+	if (pipe2(out, O_CLOEXEC))
+		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
 	fcntl(out[1], F_SETPIPE_SZ, PIPE_SIZE);
 	r->pid = fork();
 	if (!r->pid)
@@ -238,10 +227,8 @@ static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 	r->reader->fd = out[0];
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
 	if (r->pid < 0)
-		ret = hyptrace_error_set(err, errno, "cannot start a process: %m");
-out:
-	close(fd);
-	return ret;
+		return hyptrace_error_set(err, errno, "cannot start a process: %m");
+	return 0;
 }
 
 /* Become the reader of a CPU. The errno is ENXIO if that has no ring. */
@@ -251,7 +238,7 @@ struct hyptrace_reader *hyptrace_tracefs_open_reader(void *arg, int cpu,
 	struct tracefs *t = arg;
 	struct tracefs_reader *r = calloc(1, sizeof(*r));
 	struct hyptrace_reader *reader = calloc(1, sizeof(*reader));
-	struct tracefs_shared *shared = map(sizeof(*shared), MAP_SHARED);
+	struct tracefs_shared *shared = hyptrace_map_memory(sizeof(*shared), MAP_SHARED);
 
 	if (!r || !reader || !shared) {
 		hyptrace_error_memory(err);

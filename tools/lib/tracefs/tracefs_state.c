@@ -4,11 +4,9 @@
  * nothing, so a process of its own does it, even if hyptrace is killed.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,33 +20,24 @@
 /* Read a small file as text. Return false if that is not possible. */
 bool hyptrace_tracefs_read(int dir, const char *file, char *to, size_t size)
 {
-	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
-	ssize_t n = 0;
+	ssize_t n = fd < 0 ? -1 : 1;
 
-	while (fd >= 0 && len < size - 1) {
+	while (n > 0 && len < size - 1) {
 		n = TEMP_FAILURE_RETRY(read(fd, to + len, size - 1 - len));
-		if (n <= 0)
-			break;
-		len += n;
+		len += MAX(n, 0);
 	}
 	to[len] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 && !n && strlen(to) == len;
+	return !n && strlen(to) == len;
 }
 
 /* Return 0 or a negative errno. */
 int hyptrace_tracefs_write(int dir, const char *file, const char *text)
 {
-	int fd = openat(dir, file, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	auto_close int fd = openat(dir, file, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	if (fd < 0)
-		return -errno;
-	if (TEMP_FAILURE_RETRY(write(fd, text, strlen(text))) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return fd < 0 || TEMP_FAILURE_RETRY(write(fd, text, strlen(text))) < 0 ? -errno : 0;
 }
 
 /*
@@ -57,12 +46,10 @@ int hyptrace_tracefs_write(int dir, const char *file, const char *text)
  */
 void hyptrace_tracefs_drop(const struct tracefs *t)
 {
-	int pipe;
+	auto_close int pipe = -1;
 
 	hyptrace_tracefs_write(t->dir, "trace", "0");
 	pipe = openat(t->dir, "trace_pipe", O_RDONLY | O_CLOEXEC);
-	if (pipe >= 0)
-		close(pipe);
 }
 
 bool hyptrace_tracefs_is_on(const struct tracefs *t, const struct tracefs_event *event)
@@ -86,8 +73,8 @@ static void restore(const struct tracefs *t)
 	if (t->holds_tracing)
 		hyptrace_tracefs_enable(t, NULL, false);
 	for (i = 0; i < t->nr_events; i++)
-		if (t->events[i].is_held)
-			hyptrace_tracefs_enable(t, &t->events[i], false);
+		if (t->events[i]->is_held)
+			hyptrace_tracefs_enable(t, t->events[i], false);
 }
 
 /* In the new process: wait for a byte, or for the end of hyptrace. */
@@ -144,7 +131,7 @@ void hyptrace_tracefs_release(struct tracefs *t)
 	if (status)
 		restore(t);
 	for (i = 0; i < t->nr_events; i++)
-		t->events[i].is_held = false;
+		t->events[i]->is_held = false;
 }
 
 /* Hold events, and tracing, on while @reader is attached; without any, end all readers. */
@@ -165,15 +152,15 @@ int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, u
 	t->holds_tracing = tracing && !hyptrace_tracefs_is_on(t, NULL);
 	for (i = 0; i < t->nr_events; i++)
 		for (j = 0; j < nr; j++)
-			if (t->events[i].id == ids[j])
-				t->events[i].is_held = !hyptrace_tracefs_is_on(t, &t->events[i]);
+			if (t->events[i]->id == ids[j])
+				t->events[i]->is_held = !hyptrace_tracefs_is_on(t, t->events[i]);
 	ret = start_guard(t, err);
 	if (ret)
 		return ret;
 	for (i = 0; !ret && i < t->nr_events; i++)
-		if (t->events[i].is_held) {
-			what = t->events[i].name;
-			ret = hyptrace_tracefs_enable(t, &t->events[i], true);
+		if (t->events[i]->is_held) {
+			what = t->events[i]->name;
+			ret = hyptrace_tracefs_enable(t, t->events[i], true);
 		}
 	if (!ret && t->holds_tracing) {
 		what = "tracing";
@@ -197,32 +184,44 @@ static bool has_raw(const struct tracefs *t)
 	return major > 6 || (major == 6 && minor >= 18);
 }
 
+void hyptrace_tracefs_free_event(struct tracefs_event *event)
+{
+	free(event->enable);
+	free(event->format);
+	free(event);
+}
+
+/* Add an event whose format makes sense. Return false if there is no memory. */
 static bool add_event(struct tracefs *t, const char *system, const char *name)
 {
 	char path[PATH_MAX], format[TRACEFS_FORMAT_MAX];
-	struct tracefs_event *events, *event;
+	struct tracefs_event *event;
 
 	snprintf(path, sizeof(path), "events/%s/%s/format", system, name);
 	if (t->nr_events == EVENTS_MAX || strlen(name) > TRACEFS_NAME_MAX ||
 	    !hyptrace_tracefs_read(t->dir, path, format, sizeof(format)))
 		return true;
-	events = reallocarray(t->events, t->nr_events + 1, sizeof(*events));
-	if (!events)
+	event = hyptrace_list_add(&t->events, &t->nr_events, sizeof(*event));
+	if (!event)
 		return false;
-	t->events = events;
-	event = &events[t->nr_events++];
-	memset(event, 0, sizeof(*event));
 	strcpy(event->name, name);
 	strcpy(path + strlen(path) - strlen("format"), "enable");
 	event->enable = strdup(path);
 	event->format = strdup(format);
-	return event->enable && event->format;
+	if (!event->enable || !event->format)
+		return false;
+	if (!hyptrace_tracefs_parse_format(event, t->is_raw)) {
+		hyptrace_tracefs_free_event(event);
+		t->events[--t->nr_events] = NULL;
+	}
+	return true;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct tracefs_event *)a)->name,
-		      ((const struct tracefs_event *)b)->name);
+	const struct tracefs_event *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
 }
 
 /* Find the events of a system, or the systems. Return false if there is no memory. */
@@ -249,27 +248,14 @@ static bool scan(struct tracefs *t, const char *system)
 
 int hyptrace_tracefs_load(struct tracefs *t, struct hyptrace_error *err)
 {
-	const bool is_raw = has_raw(t);
-	unsigned int i, kept = 0;
 	char size[64];
 
+	t->is_raw = has_raw(t);
 	if (!scan(t, NULL))
 		return hyptrace_error_memory(err);
-	for (i = 0; i < t->nr_events; i++) {
-		if (hyptrace_tracefs_parse_format(&t->events[i], is_raw)) {
-			t->events[kept++] = t->events[i];
-			continue;
-		}
-		free(t->events[i].enable);
-		free(t->events[i].format);
-	}
-	t->nr_events = kept;
-	if (!kept)
+	if (!t->nr_events)
 		return hyptrace_error_set(err, ENOENT, "%s/events has no events", t->path);
-	qsort(t->events, kept, sizeof(*t->events), by_name);
-	/* the pieces point to the fields, which have moved */
-	for (i = 0; i < kept; i++)
-		hyptrace_tracefs_parse_format(&t->events[i], is_raw);
+	qsort(t->events, t->nr_events, sizeof(*t->events), by_name);
 	t->was_unloaded = hyptrace_tracefs_read(t->dir, "buffer_size_kb", size, sizeof(size)) &&
 			  strstr(size, "(unloaded)");
 	return 0;

@@ -184,7 +184,8 @@ static inline void put_event(struct ctf_stream *stream, const struct hyptrace_re
 		put_unknown(stream, rec);
 		return;
 	}
-	to = put_head(stream, event->id, rec->ts, ctf_event_room(how, rec));
+	to = put_head(stream, event->id, rec->ts, how->room + (how->nr_any ?
+		      how->nr_any * sizeof(uint32_t) + rec->size : 0));
 	stream->len = ctf_event_put(how, stream->formats, rec, to) - stream->packet;
 }
 

@@ -91,7 +91,6 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 void ctf_event_free(struct ctf_event *ctf);
 bool ctf_is_written(const struct hyptrace_event *event, unsigned int index);
 bool ctf_is_text(const struct hyptrace_field *field);
-size_t ctf_event_room(const struct ctf_event *ctf, const struct hyptrace_record *rec);
 char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
 		    const struct hyptrace_record *rec, char *to);
 

@@ -203,20 +203,15 @@ static char *put_runs(const struct ctf_event *ctf, const char *data, char *to)
 	return to;
 }
 
-static unsigned int nr_args_of(const struct ctf_event *ctf, uint64_t id)
+static char *put_args(const struct ctf_event *ctf, const char *data, char *to)
 {
+	const uint64_t id = hyptrace_field_read(ctf->id, data);
 	const struct ctf_call key = { .id = id }, *call = NULL;
+	unsigned int i;
 
 	if (id <= UINT32_MAX)
 		call = bsearch(&key, ctf->calls, ctf->nr_calls, sizeof(key), compare);
-	return call ? call->nr_args : 0;
-}
-
-static char *put_args(const struct ctf_event *ctf, const char *data, char *to)
-{
-	unsigned int i, nr = nr_args_of(ctf, hyptrace_field_read(ctf->id, data));
-
-	for (i = 0; i < nr; i++) {
+	for (i = 0; call && i < call->nr_args; i++) {
 		memcpy(to, data + ctf->args[i]->offset, sizeof(uint64_t));
 		to += sizeof(uint64_t);
 	}
@@ -267,11 +262,6 @@ static char *put_any(const struct hyptrace_field *field, const struct hyptrace_r
 	if (ctf_is_text(field))
 		*to++ = '\0';
 	return to;
-}
-
-size_t ctf_event_room(const struct ctf_event *ctf, const struct hyptrace_record *rec)
-{
-	return ctf->room + (ctf->nr_any ? ctf->nr_any * sizeof(uint32_t) + rec->size : 0);
 }
 
 char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,

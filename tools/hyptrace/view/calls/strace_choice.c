@@ -26,9 +26,8 @@ bool strace_choice_add(struct strace_choice *choice, char *list)
 
 		if (has_mark && !word[1])
 			return false;
-		choice->words = xreallocarray(choice->words, choice->nr + 1,
-					      sizeof(*choice->words));
-		choice->words[choice->nr++] = (struct strace_word){ word + has_mark, is_negated };
+		*xappend(choice->words, choice->nr) =
+			(struct strace_word){ word + has_mark, is_negated };
 		choice->has_names |= !is_negated;
 	}
 	return choice->nr > before;
@@ -43,8 +42,8 @@ void strace_choice_free(struct strace_choice *choice)
 static void add_known(struct strace_choice *choice, enum hyptrace_kind kind, bool is_code,
 		      uint64_t value, const char *name)
 {
-	choice->known = xreallocarray(choice->known, choice->nr_known + 1, sizeof(*choice->known));
-	choice->known[choice->nr_known++] = (struct strace_known){ kind, is_code, value, name };
+	*xappend(choice->known, choice->nr_known) =
+		(struct strace_known){ kind, is_code, value, name };
 }
 
 static void add_symbols(struct strace_choice *choice, enum hyptrace_kind kind,

@@ -127,12 +127,10 @@ void strace_summary_add(struct strace_summary *summary, const struct hyptrace_sp
 
 	for (i = 0; i < summary->nr && !is_of(&summary->sums[i], call); i++)
 		;
-	if (i == summary->nr) {
-		summary->sums = xreallocarray(summary->sums, i + 1, sizeof(*summary->sums));
-		summary->sums[summary->nr++] = (struct strace_sum){
+	if (i == summary->nr)
+		*xappend(summary->sums, summary->nr) = (struct strace_sum){
 			.kind = call->kind, .name = call->name, .key = call->key,
 		};
-	}
 	sum = &summary->sums[i];
 	sum->calls++;
 	sum->errors += has_failed;

@@ -116,16 +116,11 @@ static int hold(struct strace *s)
 int strace_begin(struct strace *s)
 {
 	struct session *session = &s->session;
-	struct hyptrace_error err;
+	int code = lines_begin(&s->lines, session, session->clock, session->formats);
 	uint32_t outer;
-	int code;
 
-	if (lines_begin(&s->lines, session, session->clock, session->formats, &err))
-		return session_fail(session, &err);
 	s->model = or_die(hyptrace_model_new(session->formats, NULL));
-	code = choose_kinds(s);
-	if (!code && !session->path)
-		code = strace_vms_open(&s->vms);
+	code = code ?: choose_kinds(s) ?: (session->path ? EXIT_DONE : strace_vms_open(&s->vms));
 	if (code)
 		return code;
 	outer = s->needed;

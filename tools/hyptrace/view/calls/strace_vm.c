@@ -51,8 +51,7 @@ bool strace_vms_add(struct strace_vms *vms, const char *arg)
 		if (vms->targets[i].is_handle == target.is_handle &&
 		    vms->targets[i].value == target.value)
 			return true;
-	vms->targets = xreallocarray(vms->targets, vms->nr + 1, sizeof(*vms->targets));
-	vms->targets[vms->nr++] = target;
+	*xappend(vms->targets, vms->nr) = target;
 	return true;
 }
 

@@ -79,9 +79,7 @@ static void copy(struct hyptrace_stream_event *to, const struct hyptrace_stream_
 
 static void append(struct catch_events *events, const struct hyptrace_stream_event *event)
 {
-	events->events = xreallocarray(events->events, events->nr + 1, sizeof(*events->events));
-	events->events[events->nr] = (struct hyptrace_stream_event){};
-	copy(&events->events[events->nr++], event);
+	copy(xappend(events->events, events->nr), event);
 }
 
 static uint64_t oldest(const struct history *cpu)

@@ -23,17 +23,11 @@
 /* Events that are taken between two looks at the clock */
 #define AT_ONCE		256
 
-/* These are not enabled by default: they say little, and push the others out of the rings. */
-static bool is_noisy(const char *name)
-{
-	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool" };
-
-	return has_name(noisy, sizeof(noisy) / sizeof(noisy[0]), name);
-}
-
 /* Hold the events enabled that show what surrounds the caught one, which the trigger enables. */
 int catch_hold(struct catcher *c)
 {
+	/* not enabled by default: they say little, and push the others out of the rings */
+	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool" };
 	struct session *s = &c->session;
 	const bool *wanted = s->choice.wanted;
 	const char *names[HYPTRACE_HOLD_EVENTS_MAX];
@@ -49,7 +43,8 @@ int catch_hold(struct catcher *c)
 		if (event == c->event || (event->missing && !wanted))
 			continue;
 		if (wanted ? wanted[event->id & (CHOICE_IDS - 1)] :
-		    by_default ? !is_noisy(event->name) : event->enabled)
+		    by_default ? !has_name(noisy, sizeof(noisy) / sizeof(noisy[0]), event->name) :
+				 event->enabled)
 			names[choice.nr++] = event->name;
 	}
 	return session_hold(s, &choice);

@@ -59,8 +59,7 @@ int catch_choose(struct catcher *c)
 
 void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu)
 {
-	c->cpus = xreallocarray(c->cpus, c->nr_cpus + 1, sizeof(*c->cpus));
-	c->cpus[c->nr_cpus++] = *cpu;
+	*xappend(c->cpus, c->nr_cpus) = *cpu;
 }
 
 struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id)

@@ -79,8 +79,7 @@ static void add_change(struct page_history *history, unsigned int cpu,
 		return;
 	change.text = page_change_text(history->formats, meaning->event, rec);
 	change.waits = true;
-	history->changes = xreallocarray(history->changes, history->nr + 1, sizeof(change));
-	history->changes[history->nr++] = change;
+	*xappend(history->changes, history->nr) = change;
 	history->nr_waiting++;
 }
 

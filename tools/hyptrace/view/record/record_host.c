@@ -321,10 +321,9 @@ static int open_cpu(struct record_host *host, unsigned int id)
 	int fd = tracefs_instance_file_open(host->instance, name,
 					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	host->cpus = xreallocarray(host->cpus, host->nr_cpus + 1, sizeof(*host->cpus));
 	host->ids = xreallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
 	host->ids[host->nr_cpus] = id;
-	host->cpus[host->nr_cpus++] = (struct record_host_cpu){ .id = id, .fd = fd };
+	*xappend(host->cpus, host->nr_cpus) = (struct record_host_cpu){ .id = id, .fd = fd };
 	return fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
 }
 

@@ -75,6 +75,20 @@ static int set_filter(struct record *r)
 	return EXIT_DONE;
 }
 
+/* Print why the ring of a CPU cannot be read. */
+static int fail_ring(const struct session *s, unsigned int cpu, const struct hyptrace_error *err)
+{
+	auto_cpu struct hyptrace_cpu *found = NULL;
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
+	const bool is_busy = err->errnum == EBUSY;
+
+	if (is_busy && !hyptrace_get_cpu(s->ctx->h, s->name, cpu, &found, NULL) && found->consumer)
+		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT, cpu,
+				s->name, hyptrace_process_name(found->consumer, name));
+	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, s->name, err->text,
+			is_busy ? BUSY_HINT : "");
+}
+
 static int add_ring(struct record *r, unsigned int cpu)
 {
 	const struct session *s = &r->session;
@@ -90,7 +104,7 @@ static int add_ring(struct record *r, unsigned int cpu)
 	r->nr_rings += !!ring->reader;
 	if (!ring->reader ||
 	    hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
-		return cmd_fail_ring(s->ctx, s->name, cpu, &err, BUSY_HINT);
+		return fail_ring(s, cpu, &err);
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, hyptrace_reader_fd(ring->reader), &event))
 		return cmd_fail("cannot wait for events: %s", strerror(errno));
 	return EXIT_DONE;
@@ -348,12 +362,10 @@ static int begin(struct record *r)
 	if (!code && r->host.words.nr)
 		code = record_host_begin ? record_host_begin(r) :
 		       cmd_fail("cannot record the host: this hyptrace was built without libtracefs");
-	if (!code)
-		code = open_rings(r) ?: record_begin_file(r);
+	code = code ?: open_rings(r) ?: record_begin_file(r);
 	if (!code && !record_count(r, RECORD_COUNT_BEGIN))
 		code = cmd_fail("cannot read the counters of \"%s\"", s->name);
-	if (!code)
-		code = set_filter(r) ?: hold(r);
+	code = code ?: set_filter(r) ?: hold(r);
 	if (!code && r->host.instance)
 		code = record_host_switch(r, true);
 	if (!code)

@@ -55,20 +55,29 @@ bool record_count(struct record *r, enum record_count how)
 	return true;
 }
 
-static struct ring_counts total_of(const struct record *r)
+/* The counts of all rings */
+struct total {
+	struct ring_counts	sum;
+	bool			was_cleared;	/* it is not known */
+	bool			lost_more;	/* nor how many events were lost */
+};
+
+static struct total total_of(const struct record *r)
 {
 	const struct record_ring *ring;
-	struct ring_counts total = {};
+	struct total total = { .lost_more = r->file.has_failed };
 
 	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
-		ring_counts_add(&total, &ring->sum);
+		ring_counts_add(&total.sum, &ring->sum);
 		/* there are less after a clear */
 		if (ring->now.events > ring->base.events)
-			total.events += ring->now.events - ring->base.events;
+			total.sum.events += ring->now.events - ring->base.events;
 		if (ring->now.lost > ring->base.lost)
-			total.lost += ring->now.lost - ring->base.lost;
+			total.sum.lost += ring->now.lost - ring->base.lost;
 		if (ring->now.filtered > ring->base.filtered)
-			total.filtered += ring->now.filtered - ring->base.filtered;
+			total.sum.filtered += ring->now.filtered - ring->base.filtered;
+		total.was_cleared |= ring->was_cleared;
+		total.lost_more |= ring->lost_more;
 	}
 	return total;
 }
@@ -106,7 +115,7 @@ static const char *size_text(uint64_t bytes, char text[BYTES_SIZE])
 void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
-	struct ring_counts total = total_of(r);
+	const struct ring_counts total = total_of(r).sum;
 	char bytes[BYTES_SIZE], line[LINE_SIZE];
 	unsigned int i, used = 0;
 	double rate = 0;
@@ -134,24 +143,6 @@ void record_hide_status(struct record *r)
 	if (r->has_status)
 		fputs(ERASE, stderr);
 	r->has_status = false;
-}
-
-/* What is known of the counts of all rings */
-struct knowledge {
-	bool	was_cleared;	/* there are none */
-	bool	lost_more;	/* and a number of lost events that is not known */
-};
-
-static struct knowledge look(const struct record *r)
-{
-	struct knowledge known = { .lost_more = r->file.has_failed };
-	unsigned int i;
-
-	for (i = 0; i < r->nr_rings; i++) {
-		known.was_cleared |= r->rings[i].was_cleared;
-		known.lost_more |= r->rings[i].lost_more;
-	}
-	return known;
 }
 
 static struct ring_counts host_total(const struct record *r)
@@ -188,21 +179,21 @@ static void print_host_text(const struct record *r)
 
 static void print_text(const struct record *r)
 {
-	const struct ring_counts total = total_of(r);
-	const struct knowledge known = look(r);
+	const struct total all = total_of(r);
+	const struct ring_counts total = all.sum;
 	char counts[128], filtered[FILTER_COUNT_SIZE], bytes[BYTES_SIZE];
 	unsigned int i;
 
 	/* the verb that reads the dump says what was lost */
 	if (r->session.quiet && (r->session.ctx->dump ||
-				 (!r->counts_failed && !total.lost && !known.lost_more &&
-				  !known.was_cleared)))
+				 (!r->counts_failed && !total.lost && !all.lost_more &&
+				  !all.was_cleared)))
 		return;
 	snprintf(counts, sizeof(counts), "%" PRIu64 " event%s recorded%s, %" PRIu64 "%s lost",
 		 total.events, total.events == 1 ? "" : "s",
 		 filter_count(r->session.choice.filter || total.filtered, total.filtered, filtered),
-		 total.lost, known.lost_more ? " or more" : "");
-	cmd_note("%s; %s in %s%s", r->counts_failed || known.was_cleared ? UNKNOWN : counts,
+		 total.lost, all.lost_more ? " or more" : "");
+	cmd_note("%s; %s in %s%s", r->counts_failed || all.was_cleared ? UNKNOWN : counts,
 		 size_text(r->file.bytes, bytes),
 		 r->file.nr ? "all; the last file is " : "",
 		 strcmp(r->path, "-") ? r->path : "the output");
@@ -228,8 +219,8 @@ static void print_counts(struct printer *p, const struct ring_counts *counts, bo
 /* Print the summary as JSON. A number that is not known is null. */
 static void print_json(const struct record *r)
 {
-	const struct ring_counts total = total_of(r), of_host = host_total(r);
-	const struct knowledge known = look(r);
+	const struct ring_counts of_host = host_total(r);
+	const struct total all = total_of(r);
 	struct printer *p = r->session.ctx->p;
 	const struct record_ring *ring;
 
@@ -238,7 +229,7 @@ static void print_json(const struct record *r)
 	printer_str(p, "file", r->path);
 	printer_uint(p, "files", r->file.nr + 1);
 	printer_uint(p, "bytes", r->file.bytes);
-	print_counts(p, &total, !r->counts_failed && !known.was_cleared, !known.lost_more);
+	print_counts(p, &all.sum, !r->counts_failed && !all.was_cleared, !all.lost_more);
 	printer_array(p, "cpus");
 	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
 		printer_object(p, NULL);

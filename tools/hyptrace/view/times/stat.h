@@ -50,7 +50,6 @@ uint64_t loglin_percentile(const struct loglin *h, unsigned int permille);
 double loglin_deviation(const struct loglin *h);
 /* That of the mean, as a part of the mean; 0 if it is not known */
 double loglin_error(const struct loglin *h);
-uint64_t loglin_block_count(const struct loglin *h, unsigned int block);
 /*
  * The number of values from @from on and below @to, which is 0 for no end. Each value is in one of
  * several ranges that follow each other; within 1 % of a limit, it may be in the wrong one.

@@ -284,8 +284,7 @@ static error_t parse_key(struct stat *stat, const char *key)
 	if (stat_column_find(stat->keys, key, &stat->sort))
 		return 0;
 	names = column_names(stat->keys, "");
-	cmd_note("unknown key \"%s\": use one of %s", key, names);
-	return -EINVAL;
+	return cmd_usage("unknown key \"%s\": use one of %s", key, names);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -46,8 +46,7 @@ static void keep_slow(struct stat_cpu *cpu, struct stat_key owner,
 	if (rec->size > KEPT_SIZE)
 		return;
 	if (!kept) {
-		slow->kept = xreallocarray(slow->kept, slow->nr_kept + 1, sizeof(*slow->kept));
-		kept = &slow->kept[slow->nr_kept++];
+		kept = xappend(slow->kept, slow->nr_kept);
 		kept->owner = owner;
 	}
 	kept->size = rec->size;

@@ -42,16 +42,6 @@ void loglin_free(struct loglin *h)
 	*h = (struct loglin){};
 }
 
-uint64_t loglin_block_count(const struct loglin *h, unsigned int block)
-{
-	uint64_t count = 0;
-	unsigned int bucket;
-
-	for (bucket = 0; h->blocks[block] && bucket < LOGLIN_BUCKETS; bucket++)
-		count += h->blocks[block][bucket];
-	return count;
-}
-
 /* The value in the middle of a bucket: no value of the bucket is further from it than 1/128. */
 static uint64_t middle(const struct loglin *h, unsigned int block, unsigned int bucket)
 {
@@ -140,10 +130,9 @@ struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key)
 {
 	struct stat_row *row = xcalloc(1, sizeof(*row));
 
-	rows->rows = xreallocarray(rows->rows, rows->nr + 1, sizeof(*rows->rows));
 	row->key = key;
 	row->index = rows->nr;
-	rows->rows[rows->nr++] = row;
+	*xappend(rows->rows, rows->nr) = row;
 	map_add(&rows->map, key.major, key.minor)->ptr = row;
 	return row;
 }
@@ -192,9 +181,8 @@ unsigned int stat_row_histogram(const struct stat_row *row,
 		buckets[i].from = counted ? counted->from[i] : loglin_block_from(i);
 	for (i = 0; i < nr; i++) {
 		buckets[i].to = i + 1 < nr ? buckets[i + 1].from : 0;
-		buckets[i].count = counted ? counted->count[i] +
-			loglin_range_count(&row->times, buckets[i].from, buckets[i].to) :
-			loglin_block_count(&row->times, i);
+		buckets[i].count = (counted ? counted->count[i] : 0) +
+			loglin_range_count(&row->times, buckets[i].from, buckets[i].to);
 	}
 	return nr;
 }

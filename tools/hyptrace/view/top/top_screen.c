@@ -125,8 +125,7 @@ void add_line(struct top_screen *screen, enum top_style style, const char *fmt, 
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	cut(screen, text);
-	screen->lines = xreallocarray(screen->lines, screen->nr + 1, sizeof(*screen->lines));
-	screen->lines[screen->nr++] = (struct top_line){ .text = text, .style = style };
+	*xappend(screen->lines, screen->nr) = (struct top_line){ .text = text, .style = style };
 }
 
 static unsigned int lines_left(const struct top_screen *screen)

@@ -119,7 +119,7 @@ int top_terminal_begin(void)
 	int ret;
 
 	if (reason) {
-		cmd_fail("cannot use the terminal: %s (install ncurses, or use -b)", reason);
+		cmd_note("cannot use the terminal: %s (install ncurses, or use -b)", reason);
 		return -1;
 	}
 	ret = open_input();
@@ -128,9 +128,9 @@ int top_terminal_begin(void)
 	if (!terminal.screen) {
 		top_terminal_end();
 		if (ret)
-			cmd_fail("cannot wait for keys: %s", strerror(-ret));
+			cmd_note("cannot wait for keys: %s", strerror(-ret));
 		else
-			cmd_fail("cannot use the terminal: there is no description of \"%s\" (set TERM, or use -b)",
+			cmd_note("cannot use the terminal: there is no description of \"%s\" (set TERM, or use -b)",
 				 name ? name : "");
 		return -1;
 	}

@@ -8,10 +8,7 @@
 #include <stdatomic.h>
 
 #include "file/file_meta.h"
-#include "hyptrace_file.h"
 #include "internal.h"
-
-struct tep_handle;
 
 /* Bytes that the sub-buffers of all CPUs take in memory at most */
 #define FILE_BUFFERS		(32U << 20)
@@ -268,7 +265,6 @@ size_t hyptrace_file_buffer_size(const struct hyptrace_file *f, size_t room);
 int hyptrace_file_source_open(struct hyptrace_file *f, struct hyptrace_file *reader,
 			      unsigned int index, size_t room, struct hyptrace_error *err);
 void hyptrace_file_reuse(struct hyptrace_file *f, struct file_buffer **emptied);
-int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err);
 void hyptrace_file_source_seek(struct file_source *src, uint64_t to);
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err);
 uint64_t hyptrace_file_source_unseen(struct file_source *src);

@@ -6,10 +6,7 @@
  * A sub-buffer begins with its time, so a binary search finds a time. What is read does not
  * depend on the size of the file.
  */
-#include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "file.h"
 

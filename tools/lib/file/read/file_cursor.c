@@ -7,12 +7,7 @@
  * caller looks for an error once per loop and at the end.
  */
 #include <byteswap.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 

@@ -9,12 +9,7 @@
  * find one, the headers of those before it are read; where some of them are is remembered.
  */
 #include <byteswap.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>

@@ -3,12 +3,7 @@
  * The events of a file that has no description: from the formats that trace-cmd has copied from
  * tracefs. For file_read.c.
  */
-#include <ctype.h>
 #include <endian.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <event-parse.h>
 
@@ -303,16 +298,6 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	return true;
 }
 
-static bool add_events(struct hyptrace_file *f)
-{
-	int nr = tep_get_events_count(f->tep), i;
-	bool done = true;
-
-	for (i = 0; i < nr && done; i++)
-		done = add_event(&f->meta, tep_get_event(f->tep, i));
-	return done;
-}
-
 /* Find the events of a file that has no description. */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
@@ -320,7 +305,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	struct tep_handle *tep = tep_alloc();
 	struct file_cursor c;
 	unsigned int i;
-	int ret = 0;
+	int nr, ret = 0;
 
 	if (!tep)
 		return hyptrace_error_memory(err);
@@ -343,8 +328,9 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 		if (c.ret == -ENOMEM || i == OPTION_EVENT_FORMATS)
 			ret = c.ret;
 	}
-	if (!ret && !add_events(f))
-		ret = hyptrace_error_memory(err);
+	for (nr = 0; !ret && nr < tep_get_events_count(tep); nr++)
+		if (!add_event(&f->meta, tep_get_event(tep, nr)))
+			ret = hyptrace_error_memory(err);
 	if (ret) {
 		tep_free(tep);
 		return ret;

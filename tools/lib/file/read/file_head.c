@@ -3,12 +3,6 @@
  * The headers of a trace file: where its formats, its description and its sub-buffers are.
  * hyptrace.dat(5) describes them.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "file.h"
 
 #define MAGIC		"\027\010Dtracing"

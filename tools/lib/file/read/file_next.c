@@ -7,9 +7,6 @@
  * loser, and players[0] the winner of all. After an event, its source plays again on its way up.
  * That takes no branch that depends on the times, which the processor could not predict.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "file.h"
 
 /* Is the player @a earlier than @b? */

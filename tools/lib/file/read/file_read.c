@@ -2,10 +2,6 @@
 /*
  * Open a trace file, or say what else it is; say what it has, and choose what to read of it.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "file.h"

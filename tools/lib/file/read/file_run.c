@@ -3,11 +3,8 @@
  * Read a file with several threads. Each takes the next piece of the file, uses its events, and
  * flushes them when those of the pieces before are flushed. So the result is that of one thread.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "file.h"
 

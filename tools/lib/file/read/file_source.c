@@ -6,11 +6,6 @@
  * to those of this machine. So the decoder, the print steps, the filters and the exports see only
  * sub-buffers and payloads of this machine.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <linux/hyptrace_record.h>
 
 #include "file.h"
@@ -221,7 +216,7 @@ static int blame(const struct file_source *src, uint64_t at, int ret, struct hyp
 				  where, own ? " of its own file" : "", why.text);
 }
 
-int hyptrace_file_source_fail(struct file_source *src, int ret, struct hyptrace_error *err)
+static int fail(struct file_source *src, int ret, struct hyptrace_error *err)
 {
 	uint64_t at = src->next - src->len + src->pos - src->file->meta.info.subbuf_size;
 
@@ -346,7 +341,7 @@ static int load(struct file_source *src, struct hyptrace_error *err)
 		src->counted += lost;
 	hyptrace_decoder_lose(&src->dec, before);
 	hyptrace_decoder_lose(&src->dec, lost);
-	return ret ? hyptrace_file_source_fail(src, ret, err) : 1;
+	return ret ? fail(src, ret, err) : 1;
 }
 
 /*
@@ -361,7 +356,7 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 	for (;;) {
 		ret = hyptrace_decoder_next(&src->dec, &src->event.record, err);
 		if (ret < 0)
-			return hyptrace_file_source_fail(src, ret, err);
+			return fail(src, ret, err);
 		if (ret)
 			break;
 		ret = load(src, err);
@@ -439,7 +434,7 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 			while ((ret = hyptrace_decoder_next(&src->dec, &rec, err)) > 0)
 				subbuf.events++;
 			if (ret < 0)
-				hyptrace_file_source_fail(src, ret, err);
+				fail(src, ret, err);
 		}
 		subbuf.damage = ret < 0 ? err->text : NULL;
 		fn(&subbuf, arg);

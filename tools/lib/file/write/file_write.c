@@ -2,12 +2,8 @@
 /*
  * Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -115,9 +111,9 @@ static int open_output(struct hyptrace_file_writer *w, const char *path,
 /* Keep room on the disk, so that the file can be finished when the disk is full. */
 static void make_reserve(struct hyptrace_file_writer *w)
 {
+	auto_free char *path = NULL;
 	struct statvfs vfs;
 	uint64_t size;
-	char *path;
 
 	if (!w->part_path || fstatvfs(w->fd, &vfs))
 		return;
@@ -127,7 +123,6 @@ static void make_reserve(struct hyptrace_file_writer *w)
 	if (!path)
 		return;
 	w->reserve = hyptrace_file_create_unnamed(dirname(path));
-	free(path);
 	if (w->reserve >= 0 && TEMP_FAILURE_RETRY(fallocate(w->reserve, 0, 0, size)))
 		hyptrace_file_release_reserve(w);
 }
@@ -148,16 +143,12 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 		hyptrace_file_meta_free(meta);
 		return NULL;
 	}
-	w->fd = -1;
-	w->out = -1;
-	w->pipe[0] = -1;
-	w->pipe[1] = -1;
-	w->reserve = -1;
-	w->flags = flags;
-	w->has_host = host;
+	*w = (struct hyptrace_file_writer){
+		.fd = -1, .out = -1, .pipe = { -1, -1 }, .reserve = -1, .limit = UINT64_MAX,
+		.flags = flags, .has_host = host,
+	};
 	if (host)
 		w->host = *host;
-	w->limit = UINT64_MAX;
 	if (describe(w, meta)) {
 		hyptrace_error_memory(err);
 		goto fail;
@@ -452,13 +443,11 @@ void hyptrace_file_set_counts(struct hyptrace_file_writer *w, unsigned int cpu, 
 void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text)
 {
 	struct hyptrace_file_info *info = &w->meta.info;
-	char **longer = reallocarray(info->notes, info->nr_notes + 1, sizeof(*longer));
+	char *note = hyptrace_list_add(&info->notes, &info->nr_notes, strlen(text) + 1);
 
-	if (!longer)
+	if (!note)
 		return;
-	info->notes = longer;
-	longer[info->nr_notes] = strdup(text);
-	info->nr_notes += !!longer[info->nr_notes];
+	strcpy(note, text);
 	/* if this fails, the end of the file does, too, and reports it */
 	hyptrace_file_write_head(w, NULL);
 }

@@ -10,12 +10,8 @@
  * its data is on the disk in the main file. If the disk is full, the part gives up its room block
  * by block, each of which was synced in the main file before.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -27,11 +23,9 @@
 /* Store why the file cannot be finished: @ret is a negative errno. */
 static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *err)
 {
-	const int errnum = -ret;
-
 	if (!w->part_path)
-		return hyptrace_error_set(err, errnum, "cannot write the output: %m");
-	return hyptrace_error_set(err, errnum,
+		return hyptrace_error_set(err, -ret, "cannot write the output: %m");
+	return hyptrace_error_set(err, -ret,
 				  "cannot finish %s: %m (\"hyptrace report\" reads what is in %s and the files beside it)",
 				  w->path, w->part_path);
 }
@@ -146,23 +140,21 @@ static void place(struct hyptrace_file_writer *w)
 static ssize_t copy_some(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done,
 			 size_t size)
 {
+	auto_free char *buffer = NULL;
 	loff_t from = part->begin + done, to = part->cpu->offset + done;
-	static const size_t buffer_size = 64 << 10;
 	ssize_t n = copy_file_range(part->fd, &from, w->fd, &to, size, 0);
-	char *buffer;
 
 	if (n > 0 || (n < 0 && errno != EXDEV && errno != ENOSYS && errno != EINVAL &&
 		      errno != EOPNOTSUPP))
 		return n;
-	buffer = malloc(buffer_size);
+	buffer = malloc(size);
 	if (!buffer)
 		return -1;
-	n = pread(part->fd, buffer, size < buffer_size ? size : buffer_size, from);
+	n = pread(part->fd, buffer, size, from);
 	if (n > 0)
 		n = hyptrace_file_pwrite(w->fd, buffer, n, to);
 	else if (!n)
 		errno = EIO;
-	free(buffer);
 	return n > 0 ? n : -1;
 }
 
@@ -179,12 +171,11 @@ static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint
 static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 {
 	uint64_t done = 0, given = 0;
-	size_t size;
 	ssize_t n;
 
 	while (done < part->size) {
-		size = part->size - done < BLOCK_SIZE ? part->size - done : BLOCK_SIZE;
-		n = TEMP_FAILURE_RETRY(copy_some(w, part, done, size));
+		n = TEMP_FAILURE_RETRY(copy_some(w, part, done,
+						 MIN(part->size - done, BLOCK_SIZE)));
 		if (n > 0) {
 			done += n;
 			continue;
@@ -217,17 +208,13 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 
 static void sync_folder(const char *path)
 {
-	char *copy = strdup(path);
-	int fd;
+	auto_free char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (!copy)
+	if (fd < 0)
 		return;
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
-	free(copy);
+	fsync(fd);
+	close(fd);
 }
 
 /* Give the main file its name, once all of it is on the disk: again one digit changes. */
@@ -268,42 +255,28 @@ static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err
 	return ret ? ret : rename_main(w, err);
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-	ssize_t n;
-
-	for (; size; data += n, size -= n) {
-		n = TEMP_FAILURE_RETRY(write(fd, data, size));
-		if (n < 0)
-			return false;
-	}
-	return true;
-}
-
 static int send(struct hyptrace_file_writer *w, int fd, uint64_t from, uint64_t size)
 {
-	char *buffer = malloc(BLOCK_SIZE);
-	ssize_t n = 0;
-	int ret = buffer ? 0 : -ENOMEM;
+	auto_free char *buffer = malloc(BLOCK_SIZE);
+	ssize_t n;
 
-	while (!ret && size) {
-		n = pread(fd, buffer, size < BLOCK_SIZE ? size : BLOCK_SIZE, from);
+	if (!buffer)
+		return -ENOMEM;
+	for (; size; from += n, size -= n) {
+		n = pread(fd, buffer, MIN(size, BLOCK_SIZE), from);
 		if (n <= 0)
-			ret = n ? -errno : -EIO;
-		else if (!write_all(w->out, buffer, n))
-			ret = -errno;
-		from += n;
-		size -= n;
+			return n ? -errno : -EIO;
+		if (!hyptrace_write_all(w->out, buffer, n))
+			return -errno;
 	}
-	free(buffer);
-	return ret;
+	return 0;
 }
 
 /* Write the finished file to a pipe, in the order of the offsets. */
 static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
+	auto_free char *zeros = calloc(1, w->meta.info.subbuf_size);
 	const uint32_t subbuf = w->meta.info.subbuf_size;
-	const char *zeros = calloc(1, subbuf);
 	struct file_part *part;
 	unsigned int i;
 	int ret;
@@ -318,11 +291,10 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 		part = &w->parts[i];
 		if (part->size)
 			ret = send(w, part->fd, part->begin, part->size);
-		if (!ret && part->size % subbuf && !write_all(w->out, zeros,
-							      subbuf - part->size % subbuf))
+		if (!ret && part->size % subbuf &&
+		    !hyptrace_write_all(w->out, zeros, subbuf - part->size % subbuf))
 			ret = -errno;
 	}
-	free((void *)zeros);
 	return ret ? fail(w, ret, err) : 0;
 }
 

@@ -7,11 +7,6 @@
  * length stays the same. trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5) have the formats. They say
  * where things are by offsets, so trace-cmd does not see the text.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "file_write.h"
@@ -138,9 +133,9 @@ static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 		       const struct hyptrace_event *event)
 {
+	auto_free char *text = hyptrace_format_file(event);
 	static const char pid[] =
 		"\tfield:unsigned short common_pid;\toffset:0;\tsize:2;\tsigned:0;";
-	char *text = hyptrace_format_file(event, NULL);
 	const char *fields = text ? strstr(text, "\n\n") : NULL;
 
 	if (fields && !w->has_host) {
@@ -149,7 +144,6 @@ static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 	} else if (fields) {
 		put_text(f, text);
 	}
-	free(text);
 	return fields;
 }
 
@@ -408,7 +402,8 @@ static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const c
 /* Make what comes before the data; NULL if there is no memory. */
 static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 {
-	char *head = NULL, *text;
+	auto_free char *text = NULL;
+	char *head = NULL;
 	size_t text_len;
 	long zeros;
 	bool done;
@@ -416,10 +411,8 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 
 	text = hyptrace_file_meta_text(&w->meta, &text_len);
 	f = text ? open_memstream(&head, len) : NULL;
-	if (!f) {
-		free(text);
+	if (!f)
 		return NULL;
-	}
 	if (w->meta.info.version == 6)
 		done = put_version_6(f, w, text, text_len);
 	else
@@ -429,9 +422,9 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 		fputc(0, f);
 	put_section(f, OPTION_BUFFER, w->flags & HYPTRACE_FILE_ZSTD ? SECTION_COMPRESSED : 0,
 		    data_size(w));
-	free(text);
 	done &= !ferror(f);
-	if (!fclose(f) && done)
+	head = hyptrace_end_text(f, &head);
+	if (done)
 		return head;
 	free(head);
 	return NULL;
@@ -439,10 +432,11 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
+	auto_free char *head = NULL;
 	const uint32_t subbuf = w->meta.info.subbuf_size;
-	size_t len, done;
-	char *head = make_head(w, &len);
+	size_t len;
 
+	head = make_head(w, &len);
 	/* only now it is known how many bytes come before the data */
 	if (head && !w->head_size) {
 		w->head_size = (len + subbuf - 1) / subbuf * subbuf;
@@ -452,9 +446,7 @@ int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_err
 	}
 	if (!head)
 		return hyptrace_error_memory(err);
-	done = hyptrace_file_pwrite(w->fd, head, len, 0);
-	free(head);
-	if (done < len)
+	if (hyptrace_file_pwrite(w->fd, head, len, 0) < len)
 		return hyptrace_error_set(err, errno, "%m");
 	return 0;
 }

@@ -6,11 +6,7 @@
  * If the disk is full, the data that it had no room for stays in memory. hyptrace_file_finish()
  * tries to write it to the room that the reserve has kept.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -129,7 +125,7 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 		return fd;
 	if (!path || errno != EEXIST)
 		return hyptrace_error_set(err, errno, "cannot make %s: %m",
-					  path ? path : "a temporary file");
+					  path ?: "a temporary file");
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		hyptrace_error_set(err, EBUSY, "another recording is writing %s", path);
@@ -153,10 +149,8 @@ static int open_part(struct file_part *part, struct hyptrace_error *err)
 static int write_error(const struct hyptrace_file_writer *w, const struct file_part *part,
 		       int errnum, struct hyptrace_error *err)
 {
-	const char *main_name = w->part_path ? w->part_path : "a temporary file";
-
 	return hyptrace_error_set(err, errnum, "cannot write %s: %m",
-				  part->path ? part->path : main_name);
+				  part->path ?: w->part_path ?: "a temporary file");
 }
 
 /* Keep data in memory that could not be written: whole sub-buffers, or a chunk. */
@@ -231,11 +225,8 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 
 	if (w->pipe[0] >= 0)
 		return 0;
-	if (pipe2(w->pipe, O_CLOEXEC)) {
-		w->pipe[0] = -1;
-		w->pipe[1] = -1;
+	if (pipe2(w->pipe, O_CLOEXEC))
 		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
-	}
 	size = fcntl(w->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	w->pipe_size = size > 0 ? size : PIPE_SIZE_MIN;
 	return 0;
@@ -411,8 +402,8 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {
+	auto_free char *subbufs = malloc(3 * (size_t)w->meta.info.subbuf_size);
 	const size_t size = w->meta.info.subbuf_size;
-	char *subbufs = malloc(3 * size);
 	int64_t n;
 	int ret;
 
@@ -420,6 +411,5 @@ int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part
 		return hyptrace_error_memory(err);
 	n = hyptrace_file_read_ring(fd, subbufs, size, err);
 	ret = n > 0 ? add_subbuf(w, part, subbufs, err) : 0;
-	free(subbufs);
 	return ret ? ret : n;
 }

@@ -7,11 +7,8 @@
  * a u32 with the compressed bytes, a u32 with the bytes of the sub-buffers, and the compressed
  * bytes. Each chunk is a frame of zstd that needs no other chunk.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "file_write.h"
@@ -341,9 +338,8 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
 				size_t size, uint64_t *events)
 {
+	auto_free char *subbufs = NULL;
 	uint32_t header[2];
-	size_t used = 0;
-	char *subbufs;
 
 	if (size < sizeof(header))
 		return 0;
@@ -351,11 +347,9 @@ size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char
 	if (header[0] > size - sizeof(header) || header[1] > w->chunk_size)
 		return 0;
 	subbufs = malloc(w->chunk_size);
-	if (subbufs && ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]) ==
-		       header[1]) {
-		*events = hyptrace_file_count_events(w, subbufs, header[1]);
-		used = sizeof(header) + header[0];
-	}
-	free(subbufs);
-	return used;
+	if (!subbufs || ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]) !=
+			header[1])
+		return 0;
+	*events = hyptrace_file_count_events(w, subbufs, header[1]);
+	return sizeof(header) + header[0];
 }
