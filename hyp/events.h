@@ -565,3 +565,26 @@ HYP_EVENT(hyp_panic,
 	HE_PRINTK("vcpu=%d esr=0x%llx elr=0x%llx far=0x%llx", __entry->vcpu, __entry->esr,
 		  __entry->elr, __entry->far)
 )
+
+/*
+ * A function of EL2 that is traced has returned: see function.h. The functions of a call are recorded
+ * when it ends, in the order in which they have returned: ago is how long before that one did, ns. depth
+ * is the number of traced functions that have called each other to call it.
+ */
+HYP_EVENT(func,
+	HE_PROTO(u16 id, u16 depth, u64 took, u64 ago),
+	HE_STRUCT(
+		he_field(u16, id)
+		he_field(u16, depth)
+		he_field(u64, duration)
+		he_field(u64, ago)
+	),
+	HE_ASSIGN(
+		__entry->id = id;
+		__entry->depth = depth;
+		__entry->duration = took;
+		__entry->ago = ago;
+	),
+	HE_PRINTK("id=%u depth=%u duration=%llu ago=%llu", __entry->id, __entry->depth,
+		  __entry->duration, __entry->ago)
+)

@@ -3,6 +3,7 @@
  * The hypercall: decodes the ops of abi.h and executes them. The EL2 code of the kernel
  * calls it; the test remote calls it as a function.
  */
+#include "function.h"
 #include "hooks.h"
 
 #ifdef __KVM_NVHE_HYPERVISOR__
@@ -77,7 +78,12 @@ static_assert(HYPTRACE_NR_EVENTS < 64);
 #define HYPTRACE_EVENT_guest_memory	HYPTRACE_EVENT_NONE
 #define GUEST_MEMORY			BIT_ULL(HYPTRACE_EVENT_guest_memory)
 #define BIT_OF(name)			| BIT_ULL(HYPTRACE_EVENT_##name)
-#define LACKS				(0 HYPTRACE_TREE_LACKS(BIT_OF))
+#if defined(__KVM_NVHE_HYPERVISOR__) && !defined(CONFIG_HYPTRACE_EL2_FUNCTIONS)
+#define FUNCTIONS			BIT_ULL(HYPTRACE_EVENT_func)
+#else
+#define FUNCTIONS			0
+#endif
+#define LACKS				(FUNCTIONS HYPTRACE_TREE_LACKS(BIT_OF))
 
 static s64 get_info(u64 what)
 {
@@ -279,6 +285,8 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return hyptrace_page_owner(arg1);
 	case HYPTRACE_OP_VOID_HCALLS:
 		return hyptrace_filter_set_void(arg1, arg2);
+	case HYPTRACE_OP_FUNCTION:
+		return hyptrace_function_set(arg1, arg2);
 	default:
 		return call_ring(op, arg1, arg2);
 	}

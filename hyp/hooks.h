@@ -13,6 +13,7 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
+#include "function.h"
 #include "printk.h"
 #include "ring.h"
 
@@ -167,6 +168,8 @@ static __always_inline void hyptrace_host_exit(void)
 
 	/* While nothing is on, this one test is all. */
 	if (unlikely(on)) {
+		if (on & BIT_ULL(HYPTRACE_EVENT_func))
+			hyptrace_functions_end();
 		if (on & BIT_ULL(HYPTRACE_EVENT_hyp_exit))
 			__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
 		else
@@ -273,6 +276,7 @@ static inline void hyptrace_guest_begin(bool protected)
 	if (protected) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);
+		hyptrace_functions_hide(true);
 	}
 }
 
@@ -285,6 +289,7 @@ static inline void hyptrace_guest_end(bool protected)
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
 	if (protected) {
+		hyptrace_functions_hide(false);
 		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_GUEST);
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 	}

@@ -342,6 +342,12 @@ hyptrace_clock_read_copy(const struct hyptrace_clock_copy *copy, u64 counter, u6
 	return cycles < valid_cycles;
 }
 
+/* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
+static __always_inline u64 hyptrace_cycles_to_ns(u64 cycles, u64 mult)
+{
+	return (__uint128_t)cycles * mult >> HYPTRACE_CLOCK_SHIFT;
+}
+
 /**
  * hyptrace_slot_at() - find the slot at a position
  * @ring:	the ring, not empty

@@ -86,6 +86,8 @@ void hyptrace_select_events(struct hyptrace_ring *ring, u64 events)
 	if (!changed)
 		return;
 
+	if (changed & events & BIT_ULL(HYPTRACE_EVENT_func))
+		hyptrace_functions_forget();
 	ring->selected = events;
 	hyptrace_set_silent(ring, ring->silent);
 	change_users(&recorders, changed, events);

@@ -175,12 +175,6 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 #define copy_saved(entry, saved, size)	memcpy(entry, saved, size)
 #endif
 
-/* Convert a difference of counters to ns. It is wide: a guest may run for a long time. */
-static __always_inline u64 cycles_to_ns(u64 cycles, u64 mult)
-{
-	return (__uint128_t)cycles * mult >> HYPTRACE_CLOCK_SHIFT;
-}
-
 /*
  * Check whether a timed event began after the epoch of the clock: its duration is shorter than the
  * time since then, which hyptrace_clock_read_copy() computes in 64 bits. Also false if it has not
@@ -367,7 +361,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		hyptrace_clock_read(&ring->clock);
 	/* 0: the event is recorded before it is over */
 	if (*duration)
-		*duration = cycles_to_ns(counter - begun, ring->clock.mult);
+		*duration = hyptrace_cycles_to_ns(counter - begun, ring->clock.mult);
 	__record_counted(ring, payload, size, filter, counter);
 }
 
@@ -444,7 +438,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 										\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
-			duration = cycles_to_ns(counter - (begun), (ring)->clock.mult); \
+			duration = hyptrace_cycles_to_ns(counter - (begun), (ring)->clock.mult); \
 			running = (ring)->vcpu;					\
 			__VA_ARGS__						\
 			if (filter && lacks_result(HYPTRACE_EVENT_##name, __entry)) { \

@@ -18,7 +18,7 @@
  * Bytes of the parts of a dump of events. Each event must fit. Clients have a buffer of this
  * size at least: see netlink_dump().
  */
-#define EVENTS_DUMP_BYTES	SZ_16K
+#define EVENTS_DUMP_BYTES	(SZ_32K + SZ_8K)
 
 static void watch_losses(struct work_struct *work)
 {

@@ -9,11 +9,15 @@
 #include <linux/slab.h>
 
 #include <asm/arch_timer.h>
+#include <asm/cacheflush.h>
 #include <asm/hyp_image.h>
 #include <asm/hyptrace_tree.h>
+#include <asm/insn.h>
 #include <asm/kvm_mmu.h>
+#include <asm/patching.h>
 #include <asm/virt.h>
 
+#include "../../hyp/abi.h"
 #include "counter.h"
 #include "el2.h"
 
@@ -103,6 +107,60 @@ static const char *el2_formats(size_t *size)
 	return formats;
 }
 
+#ifdef CONFIG_HYPTRACE_EL2_FUNCTIONS
+/* Made by hyp/functions.awk: see hyp/function.h */
+extern const char kvm_nvhe_sym(hyptrace_function_names)[];
+extern const char kvm_nvhe_sym(hyptrace_function_names_end)[];
+extern const s32 kvm_nvhe_sym(hyptrace_function_places)[];
+extern const char kvm_nvhe_sym(hyptrace_function_stubs)[];
+
+static const char *el2_functions(size_t *size)
+{
+	const char *names = kvm_nvhe_sym(hyptrace_function_names);
+
+	*size = kvm_nvhe_sym(hyptrace_function_names_end) - names;
+
+	return names;
+}
+
+/* Without protection, EL2 cannot write its text, but this kernel can. */
+static int patch_text(u32 id, bool on)
+{
+	const s32 *place = &kvm_nvhe_sym(hyptrace_function_places)[id];
+	const char *stub = kvm_nvhe_sym(hyptrace_function_stubs) + id * HYPTRACE_STUB_BYTES;
+	void *at = (void *)place + *place;
+	int err;
+
+	err = aarch64_insn_patch_text_nosync(at, on ?
+		aarch64_insn_gen_branch_imm((unsigned long)at, (unsigned long)stub,
+					    AARCH64_INSN_BRANCH_NOLINK) :
+		aarch64_insn_gen_nop());
+	/* EL2 has other addresses for its text. */
+	if (!err)
+		icache_inval_all_pou();
+
+	return err;
+}
+
+static int el2_set_function(u32 id, bool on)
+{
+	return is_protected_kvm_enabled() ? el2_call(HYPTRACE_OP_FUNCTION, id, on, 0) :
+					    patch_text(id, on);
+}
+#else
+static const char *el2_functions(size_t *size)
+{
+	*size = 0;
+
+	return NULL;
+}
+
+static int el2_set_function(u32 id, bool on)
+{
+	return -EOPNOTSUPP;
+}
+#endif
+
 const struct hyptrace_el2 hyptrace_el2 = {
 	.call		= el2_call,
 	.map		= el2_map,
@@ -112,5 +170,7 @@ const struct hyptrace_el2 hyptrace_el2 = {
 	.release	= kvm_release_virtualization,
 	.counter_rate	= arch_timer_get_rate,
 	.formats	= el2_formats,
+	.functions	= el2_functions,
+	.set_function	= el2_set_function,
 };
 EXPORT_SYMBOL_GPL(hyptrace_el2);

@@ -23,6 +23,9 @@
  *		device tree's clock-frequency takes precedence over CNTFRQ_EL0
  * @formats:	the formats of hyp/printk.h, strings one after the other with any number of
  *		zeros between two; sets @size to their bytes. NULL if there was no memory
+ * @functions:	the names of EL2's functions that can be traced, in the order of their ids, with a
+ *		zero behind each; sets @size to their bytes. NULL if this kernel cannot trace any
+ * @set_function: trace a function of EL2, or cease to. Returns 0 or a negative errno
  */
 struct hyptrace_el2 {
 	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
@@ -33,6 +36,8 @@ struct hyptrace_el2 {
 	void		(*release)(void);
 	u32		(*counter_rate)(void);
 	const char	*(*formats)(size_t *size);
+	const char	*(*functions)(size_t *size);
+	int		(*set_function)(u32 id, bool on);
 };
 
 extern const struct hyptrace_el2 hyptrace_el2;

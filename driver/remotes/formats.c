@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The print format of hyp_printk. The event has the place of its format among all formats of
- * the hypervisor; the print format has their texts, as names of these values.
+ * The print formats of hyp_printk and func. The one event has the place of its format among all
+ * formats of the hypervisor, the other one the number of a function; the print format has their
+ * texts, as names of these values.
  */
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
@@ -9,11 +10,25 @@
 
 #include "formats.h"
 
-/* The print format must fit in a message to user space, once more with each name in a nest. */
-#define PRINT_FMT_BYTES		4096
-
-#define HEAD	"\"%s a=0x%llx b=0x%llx c=0x%llx d=0x%llx\", __print_symbolic(REC->fmt_id"
-#define TAIL	"), REC->a, REC->b, REC->c, REC->d"
+static const struct kind {
+	const char	*head;
+	const char	*tail;
+	/* It must fit in a message to user space, once more with each name in a nest. */
+	size_t		bytes;
+	bool		is_numbered;
+} kinds[] = {
+	[HYPTRACE_NAMES_PRINTK] = {
+		.head	= "\"%s a=0x%llx b=0x%llx c=0x%llx d=0x%llx\", __print_symbolic(REC->fmt_id",
+		.tail	= "), REC->a, REC->b, REC->c, REC->d",
+		.bytes	= 4096,
+	},
+	[HYPTRACE_NAMES_FUNC] = {
+		.head	= "\"id=%s depth=%u duration=%llu ago=%llu\", __print_symbolic(REC->id",
+		.tail	= "), REC->depth, REC->duration, REC->ago",
+		.bytes	= 12288,
+		.is_numbered = true,
+	},
+};
 
 /* Characters that would end the name; a name has no escapes. */
 static void put_text(struct seq_buf *buf, const char *text)
@@ -27,32 +42,35 @@ static void put_text(struct seq_buf *buf, const char *text)
 }
 
 /**
- * hyptrace_formats_print_fmt() - make the print format of hyp_printk
- * @formats:	strings, with any number of zeros between two; the last one ends with a zero
+ * hyptrace_formats_print_fmt() - make a print format with names
+ * @of:		which one
+ * @formats:	the names: strings, with any number of zeros between two; the last one ends with a zero
  * @size:	bytes of @formats
  *
- * Formats for which there is no room have no name.
+ * Names for which there is no room are left out.
  *
- * Return: the print format, for kfree(); NULL if there is no format, or no memory.
+ * Return: the print format, for kfree(); NULL if there is no name, or no memory.
  */
-char *hyptrace_formats_print_fmt(const char *formats, size_t size)
+char *hyptrace_formats_print_fmt(enum hyptrace_names of, const char *formats, size_t size)
 {
-	char *print_fmt = kzalloc(PRINT_FMT_BYTES, GFP_KERNEL);
-	const size_t room = PRINT_FMT_BYTES - sizeof(TAIL);
+	const struct kind *kind = &kinds[of];
+	char *print_fmt = kzalloc(kind->bytes, GFP_KERNEL);
+	const size_t room = kind->bytes - strlen(kind->tail) - 1;
+	unsigned int nr = 0;
 	bool any = false;
 	struct seq_buf buf;
 	size_t at = 0;
 
 	if (!print_fmt)
 		return NULL;
-	seq_buf_init(&buf, print_fmt, PRINT_FMT_BYTES);
-	seq_buf_printf(&buf, "%s", HEAD);
+	seq_buf_init(&buf, print_fmt, kind->bytes);
+	seq_buf_printf(&buf, "%s", kind->head);
 	while (at < size) {
 		size_t length = strnlen(formats + at, size - at);
 		size_t before = buf.len;
 
 		if (length && at + length < size) {
-			seq_buf_printf(&buf, ", { %zu, \"", at);
+			seq_buf_printf(&buf, ", { %zu, \"", kind->is_numbered ? nr++ : at);
 			put_text(&buf, formats + at);
 			seq_buf_printf(&buf, "\" }");
 			if (buf.len > room)
@@ -62,7 +80,7 @@ char *hyptrace_formats_print_fmt(const char *formats, size_t size)
 		}
 		at += length + 1;
 	}
-	seq_buf_printf(&buf, "%s", TAIL);
+	seq_buf_printf(&buf, "%s", kind->tail);
 	print_fmt[buf.len] = '\0';
 	if (any)
 		return print_fmt;

@@ -19,6 +19,7 @@
 #include "../core/remote.h"
 #include "el2.h"
 #include "formats.h"
+#include "functions.h"
 #include "writer.h"
 
 /* Made by hypercalls.awk. The print formats of hyp_events.h have its names of hypercalls. */
@@ -117,29 +118,85 @@ static struct hyptrace_remote_desc desc = {
 	.is_kept	= true,
 };
 
-static struct hyptrace_event printk_event;
-static char *printk_print_fmt;
+static struct hyptrace_event printk_event, func_event;
 
 static const struct hyptrace_event *describe_printk(void)
 {
 	return &printk_event;
 }
 
-/* Give hyp_printk a print format with the formats of this kernel, if there is memory. */
+static const struct hyptrace_event *describe_func(void)
+{
+	return &func_event;
+}
+
+static void set_event(struct hyptrace_event *event, enum hyptrace_names of, const char *names,
+		      size_t size, hyptrace_event_fn describe)
+{
+	const char *print_fmt = hyptrace_formats_print_fmt(of, names, size);
+
+	/* Ids count from 1 in the order of the list. */
+	*event = *hyp_events[event->id - 1]();
+	if (!print_fmt)
+		return;
+	event->print_fmt = print_fmt;
+	events[event->id - 1] = describe;
+}
+
+/* Give some events print formats with the names of this kernel, if there is memory. */
 static void set_events(void)
 {
-	const char *formats;
+	const char *names;
 	size_t size;
 
 	memcpy(events, hyp_events, sizeof(events));
-	formats = el2->formats(&size);
-	printk_print_fmt = hyptrace_formats_print_fmt(formats, size);
-	if (!printk_print_fmt)
-		return;
-	printk_event = *hyptrace_event_hyp_printk();
-	printk_event.print_fmt = printk_print_fmt;
-	/* Ids count from 1 in the order of the list. */
-	events[HYPTRACE_EVENT_hyp_printk - 1] = describe_printk;
+	names = el2->formats(&size);
+	printk_event.id = HYPTRACE_EVENT_hyp_printk;
+	set_event(&printk_event, HYPTRACE_NAMES_PRINTK, names, size, describe_printk);
+	names = el2->functions(&size);
+	func_event.id = HYPTRACE_EVENT_func;
+	set_event(&func_event, HYPTRACE_NAMES_FUNC, names, size, describe_func);
+}
+
+static void free_events(void)
+{
+	if (events[HYPTRACE_EVENT_hyp_printk - 1] == describe_printk)
+		kfree(printk_event.print_fmt);
+	if (events[HYPTRACE_EVENT_func - 1] == describe_func)
+		kfree(func_event.print_fmt);
+}
+
+static unsigned int count_functions(void)
+{
+	unsigned int nr = 0;
+	const char *names;
+	size_t size, i;
+
+	names = el2->functions(&size);
+	for (i = 0; i < size; i++)
+		nr += !names[i];
+	return nr;
+}
+
+/* The functions branch to where func is recorded only while it is enabled. */
+static int enable_event(u16 id, bool enable, void *priv)
+{
+	int err = 0;
+
+	if (id == HYPTRACE_EVENT_func && enable)
+		err = hyptrace_functions_enable(true);
+	err = err ?: hyptrace_writer_ops.enable_event(id, enable, priv);
+	if (id == HYPTRACE_EVENT_func && enable == !!err)
+		hyptrace_functions_enable(false);
+	return err;
+}
+
+/* They branch only where the filter may accept them. */
+static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr, void *priv)
+{
+	int err = hyptrace_writer_ops.set_filter(id, terms, nr, priv);
+
+	return err || id != HYPTRACE_EVENT_func ? err : hyptrace_functions_choose(terms, nr);
 }
 
 /* Set for which hypercalls EL2 has no result in the field ret, as far as this module knows. */
@@ -214,6 +271,9 @@ static int __init hyptrace_pkvm_init(void)
 	ops = hyptrace_writer_ops;
 	ops.get_page_owner = get_page_owner;
 	ops.time_visits = time_visits;
+	ops.enable_event = enable_event;
+	ops.set_filter = set_filter;
+	hyptrace_functions_init(el2, count_functions());
 	desc.missing = writer.missing;
 	desc.incomplete = writer.incomplete;
 	desc.boot = trace;
@@ -231,7 +291,7 @@ static int __init hyptrace_pkvm_init(void)
 	return 0;
 
 err_free_format:
-	kfree(printk_print_fmt);
+	free_events();
 err_exit_writer:
 	hyptrace_writer_exit(&writer);
 err_release_el2:
@@ -247,7 +307,7 @@ static void __exit hyptrace_pkvm_exit(void)
 	if (!desc.protected)
 		unregister_reboot_notifier(&reboot_block);
 	hyptrace_remote_unregister(remote);
-	kfree(printk_print_fmt);
+	free_events();
 	hyptrace_writer_exit(&writer);
 	el2->release();
 	symbol_put(hyptrace_el2);

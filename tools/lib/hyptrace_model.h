@@ -44,6 +44,7 @@ enum hyptrace_kind {
 	HYPTRACE_KIND_PRINTK,		/* hyp_printk */
 	HYPTRACE_KIND_MARK,		/* selftest: see hyptrace_mark() */
 	HYPTRACE_KIND_LOSS,		/* only of a span: events were lost */
+	HYPTRACE_KIND_FUNCTION,		/* func: a function of EL2 has returned */
 	HYPTRACE_NR_KINDS		/* grows: the library relies on no program's */
 };
 
@@ -88,6 +89,8 @@ enum hyptrace_role {
 	HYPTRACE_ROLE_NUMBER4,
 	HYPTRACE_ROLE_ORDER,		/* of pages of a pool */
 	HYPTRACE_ROLE_VMID,
+	HYPTRACE_ROLE_DEPTH,		/* traced functions that a function was called in */
+	HYPTRACE_ROLE_AGO,		/* ns from when it ended to the event */
 	HYPTRACE_NR_ROLES		/* grows, too */
 };
 

@@ -29,6 +29,8 @@ static const struct {
 	[HYPTRACE_KIND_POOL] = { "hyp_pool", NEEDS(OP) | NEEDS(POOL) | NEEDS(LEFT),
 				 HYPTRACE_ROLE_OP },
 	[HYPTRACE_KIND_PRINTK] = { "hyp_printk", 0, HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_FUNCTION] = { "func", NEEDS(ID) | NEEDS(DEPTH) | NEEDS(DURATION) | NEEDS(AGO),
+				     HYPTRACE_ROLE_ID },
 	[HYPTRACE_KIND_MARK] = { "selftest", NEEDS(ID), HYPTRACE_ROLE_ID },
 };
 
@@ -38,7 +40,8 @@ static const struct {
 } roles[] = {
 	{ "a", HYPTRACE_ROLE_NUMBER1 },		{ "b", HYPTRACE_ROLE_NUMBER2 },
 	{ "c", HYPTRACE_ROLE_NUMBER3 },		{ "d", HYPTRACE_ROLE_NUMBER4 },
-	{ "addr", HYPTRACE_ROLE_ADDRESS },	{ "arg", HYPTRACE_ROLE_ARG1 },
+	{ "addr", HYPTRACE_ROLE_ADDRESS },	{ "ago", HYPTRACE_ROLE_AGO },
+	{ "arg", HYPTRACE_ROLE_ARG1 },		{ "depth", HYPTRACE_ROLE_DEPTH },
 	{ "arg1", HYPTRACE_ROLE_ARG1 },		{ "arg2", HYPTRACE_ROLE_ARG2 },
 	{ "arg3", HYPTRACE_ROLE_ARG3 },		{ "arg4", HYPTRACE_ROLE_ARG4 },
 	{ "code", HYPTRACE_ROLE_CODE },		{ "duration", HYPTRACE_ROLE_DURATION },

@@ -83,7 +83,7 @@ static bool name_transitions(struct meaning *meaning)
 
 /* The kinds that the values of one of their fields name */
 #define NAMED_BY_FIELD	(BIT(ENTER) | BIT(EXIT) | BIT(HYPERCALL) | BIT(SMC) | BIT(PSCI) | \
-			 BIT(FFA) | BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL))
+			 BIT(FFA) | BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL) | BIT(FUNCTION))
 
 bool hyptrace_meaning_make_names(struct meaning *meaning)
 {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Choosing which functions of EL2 are traced: EL2 changes its own text. The host names a function by
+ * its id only: where the instruction is, and what it becomes, EL2 takes from its own memory. Called by
+ * hcall.c.
+ *
+ * And recording what they have done, when EL2 returns to the host.
+ */
+#include <nvhe/mm.h>
+
+#include "function.h"
+#include "hooks.h"
+
+/* Made by functions.awk: of each function, how far its NOP is from here; and the stubs, in this order */
+extern const s32 hyptrace_function_places[];
+extern const s32 hyptrace_function_places_end[];
+extern const u8 hyptrace_function_stubs[];
+
+#define NOP		0xd503201fU
+#define B(distance)	(0x14000000U | ((distance) >> 2 & GENMASK(25, 0)))
+
+/* Bits of an address that are not the depth */
+#define ADDRESS_MASK	GENMASK_ULL(47, 0)
+#define DEPTH_SHIFT	48
+
+static_assert(sizeof_field(struct hyptrace_calls, frame[0]) == 1 << HYPTRACE_FRAME_SHIFT);
+static_assert(offsetof(struct hyptrace_calls, used) == 8);
+static_assert(offsetof(struct hyptrace_calls, frame[0].ret) == HYPTRACE_FRAMES);
+static_assert(offsetof(struct hyptrace_calls, frame[0].begun) == HYPTRACE_FRAMES + 8);
+static_assert(offsetof(struct hyptrace_calls, frame[0].stub) == HYPTRACE_FRAMES + 16);
+static_assert(offsetof(struct hyptrace_calls, call) == HYPTRACE_CALLS);
+static_assert(offsetof(struct hyptrace_entry_func, id) == HYPTRACE_FUNC_ID_OFFSET);
+static_assert(sizeof(struct hyptrace_call) == HYPTRACE_CALL_BYTES);
+
+DEFINE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
+
+/* Protects the text: no lock is taken inside it */
+static hyptrace_lock_t text_lock = HYPTRACE_LOCK_INIT;
+
+/*
+ * EL2 may only execute its text: this maps the page once more, for this CPU. False if the mapping is
+ * not that of the text: nothing has changed.
+ */
+static bool write_text(const u8 *at, u32 old, u32 new)
+{
+	/* Kernels before 7.1 do not add the offset in the page. */
+	u32 *to = hyp_fixmap_map(__hyp_pa(at) & PAGE_MASK) + offset_in_page(at);
+	bool is_text;
+
+	/* QEMU 7.2 does not let VALE2IS, by which the page before was unmapped, have effect with E2H. */
+	asm volatile("tlbi alle2is\n\tdsb ish\n\tisb" : : : "memory");
+	is_text = READ_ONCE(*to) == cpu_to_le32(old);
+	if (is_text) {
+		WRITE_ONCE(*to, cpu_to_le32(new));
+		asm volatile("dc cvau, %0\n\tdsb ish" : : "r" (to) : "memory");
+	}
+	hyp_fixmap_unmap();
+	asm volatile("ic ivau, %0\n\tdsb ish\n\tisb" : : "r" (at) : "memory");
+
+	return is_text;
+}
+
+/**
+ * hyptrace_function_set() - trace a function, or cease to
+ * @id:		its number in functions.awk's list
+ * @on:		1 or 0
+ *
+ * A CPU that is in the function stays traced until it returns, or is not. The architecture lets a NOP
+ * become a branch while others execute it: they take either.
+ *
+ * Return: 0, also if it is so already; -EINVAL no such function, or @on is something else;
+ * -EOPNOTSUPP without protection: there the host changes the text; -EIO the text is not what it should be.
+ */
+int hyptrace_function_set(u64 id, u64 on)
+{
+	u64 nr = hyptrace_function_places_end - hyptrace_function_places;
+	const u8 *at, *stub;
+	u32 branch, old, new;
+
+	if (!is_protected_kvm_enabled())
+		return -EOPNOTSUPP;
+	if (id >= nr || on > 1)
+		return -EINVAL;
+	id = array_index_nospec(id, nr);
+	at = (const u8 *)&hyptrace_function_places[id] + hyptrace_function_places[id];
+	stub = hyptrace_function_stubs + id * HYPTRACE_STUB_BYTES;
+	branch = B((u64)(stub - at));
+
+	hyptrace_guard(&text_lock);
+	old = le32_to_cpu(READ_ONCE(*(const __le32 *)at));
+	new = on ? branch : NOP;
+	if (old == new)
+		return 0;
+
+	return old == (on ? NOP : branch) && write_text(at, old, new) ? 0 : -EIO;
+}
+
+static __always_inline u16 id_of(const struct hyptrace_call *call)
+{
+	return ((call->stub - (u64)hyptrace_function_stubs) & ADDRESS_MASK) / HYPTRACE_STUB_BYTES;
+}
+
+/* For less than the time since the epoch, which hyptrace_clock_read_copy() computes in 64 bits, too */
+static __always_inline u64 to_ns(u64 cycles, u64 mult)
+{
+	return cycles * mult >> HYPTRACE_CLOCK_SHIFT;
+}
+
+/* Record functions until one does not fit; return that one. */
+static const struct hyptrace_call *record_quickly(struct hyptrace_ring *ring,
+						  const struct hyptrace_call *call,
+						  const struct hyptrace_call *last)
+{
+	const u32 size = sizeof(struct hyptrace_entry_func);
+	u64 counter = hyptrace_read_counter(), now, mult, epoch, delta, nr = 0;
+	hyptrace_unaligned_func *entry = NULL;
+	u8 *pos = ring->pos;
+
+	if (!hyptrace_clock_read_copy(&ring->clock, counter, &now, &mult, &epoch))
+		return call;
+	delta = now - ring->last_time;
+	for (; call < last && hyptrace_ring_fits(pos, ring->end, delta, size); call++, nr++) {
+		/* 64 bits are enough from there on. */
+		if (call->begun <= epoch)
+			break;
+		entry = hyptrace_ring_put(pos, delta, size);
+		entry->common_type = HYPTRACE_EVENT_func;
+		entry->id = id_of(call);
+		*(u32 *)&entry->depth = call->stub >> DEPTH_SHIFT;
+		entry->duration = to_ns(call->ended - call->begun, mult);
+		entry->ago = to_ns(counter - call->ended, mult);
+		pos = (u8 *)entry + size;
+		delta = 0;
+	}
+	if (nr)
+		hyptrace_ring_commit(ring, ring->commit, ring->recorded + nr - 1, entry, now, size);
+
+	return call;
+}
+
+/**
+ * hyptrace_functions_record() - record the functions that have returned on this CPU
+ *
+ * Context: EL2, in no event.
+ */
+void hyptrace_functions_record(void)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
+	const struct hyptrace_call *call = calls->call;
+	const struct hyptrace_call *last = (void *)call + calls->used;
+
+	calls->used = 0;
+	/* The CPU is silent, or func is on for others only. */
+	if (!((ring->enabled | ring->aside) & BIT_ULL(HYPTRACE_EVENT_func)))
+		return;
+	while (call < last) {
+		if (ring->enabled & BIT_ULL(HYPTRACE_EVENT_func))
+			call = record_quickly(ring, call, last);
+		if (call < last) {
+			u64 now = hyptrace_read_counter();
+
+			__hyptrace_func(id_of(call), call->stub >> DEPTH_SHIFT,
+					hyptrace_cycles_to_ns(call->ended - call->begun, ring->clock.mult),
+					hyptrace_cycles_to_ns(now - call->ended, ring->clock.mult));
+			call++;
+		}
+	}
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Functions of EL2 that are traced. The compiler leaves a NOP at the begin of each function. While
+ * the function is traced, the NOP is a branch to its stub, which calls hyptrace_function_enter() and
+ * goes on behind the NOP: see function_entry.S. Each build makes the stubs, the list of the places of
+ * the NOPs, and that of the names: functions.awk.
+ *
+ * What the functions have done is kept until EL2 returns to the host. Then it is recorded: function.c.
+ */
+#ifndef __HYPTRACE_FUNCTION_H
+#define __HYPTRACE_FUNCTION_H
+
+/* Traced functions that a CPU can be in. Those that they call are not recorded. */
+#define HYPTRACE_MAX_FRAMES	48
+/* Functions that have returned, until they are recorded */
+#define HYPTRACE_MAX_CALLS	512
+
+/* Of struct hyptrace_calls, for function_entry.S */
+#define HYPTRACE_FRAME_SHIFT	5
+#define HYPTRACE_FRAMES		16
+#define HYPTRACE_CALLS		(HYPTRACE_FRAMES + (HYPTRACE_MAX_FRAMES << HYPTRACE_FRAME_SHIFT))
+#define HYPTRACE_CALL_BYTES	24
+
+#ifndef __ASSEMBLY__
+
+#include "env.h"
+
+/* No frame has this depth: so functions are not recorded. */
+#define HYPTRACE_HIDDEN		(1ULL << 16)
+
+/**
+ * struct hyptrace_call - a traced function that has returned
+ * @begun:	the counter then
+ * @ended:	the counter then
+ * @stub:	what comes after the call of its stub; and its depth, from bit 48 on
+ */
+struct hyptrace_call {
+	u64 begun;
+	u64 ended;
+	u64 stub;
+};
+
+/**
+ * struct hyptrace_calls - the traced functions that a CPU is in, and those that have returned
+ * @depth:	how many it is in, and HYPTRACE_HIDDEN
+ * @used:	bytes of @call that are used
+ * @frame:	those that it is in, the outermost first
+ * @frame.ret:	where the function returns
+ * @frame.begun: the counter when it began
+ * @frame.stub:	as in struct hyptrace_call
+ * @call:	those that have returned
+ */
+struct hyptrace_calls {
+	u64 depth;
+	u64 used;
+	struct {
+		u64 ret;
+		u64 begun;
+		u64 stub;
+		u64 reserved;
+	} frame[HYPTRACE_MAX_FRAMES];
+	struct hyptrace_call call[HYPTRACE_MAX_CALLS];
+};
+
+#if defined(CONFIG_HYPTRACE_EL2_FUNCTIONS) && defined(__KVM_NVHE_HYPERVISOR__)
+
+DECLARE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
+
+int hyptrace_function_set(u64 id, u64 on);
+void hyptrace_functions_record(void);
+
+/**
+ * hyptrace_functions_end() - record the functions of a call
+ *
+ * Some functions never return: they are forgotten.
+ *
+ * Context: no function that is traced has called the function that calls this one.
+ */
+static __always_inline void hyptrace_functions_end(void)
+{
+	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
+
+	calls->depth = 0;
+	if (calls->used)
+		hyptrace_functions_record();
+}
+
+/**
+ * hyptrace_functions_forget() - forget the functions that have returned on this CPU
+ *
+ * They belong to a time when they were not recorded.
+ */
+static __always_inline void hyptrace_functions_forget(void)
+{
+	this_cpu_ptr(&hyptrace_calls)->used = 0;
+}
+
+/**
+ * hyptrace_functions_hide() - do not record the functions that are called from now on, or do it again
+ * @hide:	whether it begins
+ */
+static __always_inline void hyptrace_functions_hide(bool hide)
+{
+	this_cpu_ptr(&hyptrace_calls)->depth += hide ? HYPTRACE_HIDDEN : -HYPTRACE_HIDDEN;
+}
+
+#else
+
+static inline int hyptrace_function_set(u64 id, u64 on)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void hyptrace_functions_end(void)
+{
+}
+
+static inline void hyptrace_functions_forget(void)
+{
+}
+
+static inline void hyptrace_functions_hide(bool hide)
+{
+}
+
+#endif
+
+#endif /* __ASSEMBLY__ */
+
+#endif /* __HYPTRACE_FUNCTION_H */

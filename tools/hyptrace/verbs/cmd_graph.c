@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hyptrace graph: print which functions of EL2 have called each other, and how long they took.
+ */
+#include "output/die.h"
+#include "view/graph/graph.h"
+
+static const struct argp_option options[] = {
+	{ "event", 'e', "FUNCTIONS", 0,
+	  "Trace only these functions: names or globs, with commas between them; may be repeated", 0 },
+	{ "depth", 'D', "N", 0, "Trace only functions that at most N-1 others have called", 0 },
+	{ "min", 'm', "TIME", 0, "Print only functions that took so long, such as 10us", 0 },
+	{ "flat", OPTION_FLAG(struct graph, is_flat), NULL, 0,
+	  "Print no calls, but the sums of each function", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct graph *g = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		return cmd_add_words(&g->functions, arg);
+	case 'D':
+		g->depth = strtoul(arg, &end, 10);
+		return *end || !g->depth || g->depth > UINT16_MAX ?
+		       cmd_usage("bad depth \"%s\": use a number from 1 on", arg) : 0;
+	case 'm':
+		return parse_duration(arg, &g->least) ? 0 :
+		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us", arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = ARGS_COMMAND,
+	.doc = "Print the functions of EL2 that each entry has called, with the events in their place, until a signal comes, or COMMAND has ended. When the trace ends, the functions are traced as before.",
+};
+
+static int cmd_graph(struct context *ctx, int argc, char **argv)
+{
+	static struct graph g;
+	int code;
+
+	g.session = (struct session){
+		.ctx = ctx,
+		.takes = SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_DURATION |
+			 SESSION_COMMAND | SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS,
+		.ops = &graph_ops,
+		.arg = &g,
+	};
+	session_parse(&g.session, &argp, argc, argv, &g);
+	g.session.child.no_stdout = true;
+	code = session_open(&g.session) ?: graph_begin(&g);
+	if (!code) {
+		code = session_run(&g.session);
+		graph_finish(&g);
+	}
+	return session_close(&g.session, code);
+}
+
+static const struct verb verbs[] VERBS = {
+	{ "graph", cmd_graph, "Print which functions of EL2 have called each other.",
+	  VERB_WATCH + 3, true },
+};
