@@ -340,6 +340,8 @@ static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
  *	overwrite the event. An event that a CPU is recording at that moment is still recorded
  * @HYPTRACE_TRIGGER_NOTIFY: EL2 counts it in @notified of struct hyptrace_meta. It fires each
  *	time, and the recording continues
+ * @HYPTRACE_TRIGGER_FOLLOW: only of func: a CPU records functions only when it returns to the host
+ *	after an event that a filter or trigger of another event has accepted
  * @HYPTRACE_NR_TRIGGERS: number of the above
  */
 enum hyptrace_trigger {
@@ -347,6 +349,7 @@ enum hyptrace_trigger {
 	HYPTRACE_TRIGGER_START,
 	HYPTRACE_TRIGGER_STOP,
 	HYPTRACE_TRIGGER_NOTIFY,
+	HYPTRACE_TRIGGER_FOLLOW,
 	HYPTRACE_NR_TRIGGERS
 };
 

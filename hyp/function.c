@@ -138,15 +138,28 @@ static const struct hyptrace_call *record_quickly(struct hyptrace_ring *ring,
 	return call;
 }
 
-/**
- * hyptrace_functions_record() - record the functions that have returned on this CPU
- *
- * Context: EL2, in no event.
- */
-void hyptrace_functions_record(void)
+/* A filter looks at it, it does not fit, or the copy of the clock is not valid. */
+static void record_slowly(struct hyptrace_ring *ring, const struct hyptrace_call *call)
 {
-	struct hyptrace_ring *ring = hyptrace_this_ring();
-	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
+	struct hyptrace_entry_func entry = {
+		.common_type = HYPTRACE_EVENT_func,
+		.id = id_of(call),
+		.depth = call->stub >> DEPTH_SHIFT,
+	};
+	u64 counter, now, mult, epoch;
+
+	if (!hyptrace_clock_read_copy(&ring->clock, hyptrace_read_counter(), &now, &mult, &epoch))
+		hyptrace_clock_read(&ring->clock);
+	/* Its time and how long ago it was are of one moment. */
+	counter = hyptrace_read_counter();
+	entry.duration = hyptrace_cycles_to_ns(call->ended - call->begun, ring->clock.mult);
+	entry.ago = hyptrace_cycles_to_ns(counter - call->ended, ring->clock.mult);
+	hyptrace_record_payload(ring, &entry, sizeof(entry), counter);
+}
+
+/* Record the functions that have returned on this CPU. */
+static void record(struct hyptrace_ring *ring, struct hyptrace_calls *calls)
+{
 	const struct hyptrace_call *call = calls->call;
 	const struct hyptrace_call *last = (void *)call + calls->used;
 
@@ -154,16 +167,77 @@ void hyptrace_functions_record(void)
 	/* The CPU is silent, or func is on for others only. */
 	if (!((ring->enabled | ring->aside) & BIT_ULL(HYPTRACE_EVENT_func)))
 		return;
+	if (calls->forgotten)
+		hyptrace_ring_drop(ring, calls->forgotten);
 	while (call < last) {
 		if (ring->enabled & BIT_ULL(HYPTRACE_EVENT_func))
 			call = record_quickly(ring, call, last);
-		if (call < last) {
-			u64 now = hyptrace_read_counter();
-
-			__hyptrace_func(id_of(call), call->stub >> DEPTH_SHIFT,
-					hyptrace_cycles_to_ns(call->ended - call->begun, ring->clock.mult),
-					hyptrace_cycles_to_ns(now - call->ended, ring->clock.mult));
-			call++;
-		}
+		if (call < last)
+			record_slowly(ring, call++);
 	}
+}
+
+/* Make room: forget the functions that most others have called. */
+static void forget_deepest(struct hyptrace_calls *calls)
+{
+	struct hyptrace_call *call, *to = calls->call;
+	struct hyptrace_call *last = (void *)to + calls->used;
+	u64 deepest = 0;
+
+	for (call = to; call < last; call++)
+		deepest = max(deepest, call->stub >> DEPTH_SHIFT);
+	for (call = to; call < last; call++) {
+		if (call->stub >> DEPTH_SHIFT == deepest)
+			calls->forgotten++;
+		else
+			*to++ = *call;
+	}
+	calls->used = (void *)to - (void *)calls->call;
+}
+
+/**
+ * hyptrace_functions_record() - record the functions that have returned on this CPU so far
+ *
+ * If func follows other events, only the end of the call tells whether they are recorded.
+ *
+ * Context: EL2, in no event.
+ */
+void hyptrace_functions_record(void)
+{
+	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
+
+	if (!READ_ONCE(hyptrace_func_follows))
+		record(hyptrace_this_ring(), calls);
+	else if (calls->used >= sizeof(calls->call))
+		forget_deepest(calls);
+}
+
+/**
+ * hyptrace_functions_forget() - forget the functions that have returned on this CPU
+ * @ring:	its ring
+ *
+ * They belong to a time when they were not recorded.
+ */
+void hyptrace_functions_forget(struct hyptrace_ring *ring)
+{
+	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
+
+	calls->used = 0;
+	calls->forgotten = 0;
+	/* Also by filters of func */
+	ring->accepted = false;
+}
+
+/**
+ * __hyptrace_functions_end() - record the functions of a call, or forget them
+ *
+ * Context: as for hyptrace_functions_end()
+ */
+void __hyptrace_functions_end(void)
+{
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	if (ring->accepted || !READ_ONCE(hyptrace_func_follows))
+		record(ring, this_cpu_ptr(&hyptrace_calls));
+	hyptrace_functions_forget(ring);
 }

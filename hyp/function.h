@@ -49,6 +49,7 @@ struct hyptrace_call {
  * @frame.begun: the counter when it began
  * @frame.stub:	as in struct hyptrace_call
  * @call:	those that have returned
+ * @forgotten:	those that have returned in this call for which there was no room
  */
 struct hyptrace_calls {
 	u64 depth;
@@ -60,6 +61,7 @@ struct hyptrace_calls {
 		u64 reserved;
 	} frame[HYPTRACE_MAX_FRAMES];
 	struct hyptrace_call call[HYPTRACE_MAX_CALLS];
+	u64 forgotten;
 };
 
 #if defined(CONFIG_HYPTRACE_EL2_FUNCTIONS) && defined(__KVM_NVHE_HYPERVISOR__)
@@ -68,9 +70,11 @@ DECLARE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 
 int hyptrace_function_set(u64 id, u64 on);
 void hyptrace_functions_record(void);
+void __hyptrace_functions_end(void);
+void hyptrace_functions_forget(struct hyptrace_ring *ring);
 
 /**
- * hyptrace_functions_end() - record the functions of a call
+ * hyptrace_functions_end() - the call ends whose functions have returned on this CPU
  *
  * Some functions never return: they are forgotten.
  *
@@ -78,21 +82,19 @@ void hyptrace_functions_record(void);
  */
 static __always_inline void hyptrace_functions_end(void)
 {
-	struct hyptrace_calls *calls = this_cpu_ptr(&hyptrace_calls);
-
-	calls->depth = 0;
-	if (calls->used)
-		hyptrace_functions_record();
+	this_cpu_ptr(&hyptrace_calls)->depth = 0;
+	__hyptrace_functions_end();
 }
 
 /**
- * hyptrace_functions_forget() - forget the functions that have returned on this CPU
+ * hyptrace_functions_flush() - record the functions that have returned in this call so far
  *
- * They belong to a time when they were not recorded.
+ * Context: before the CPU enters a guest, which may run for long.
  */
-static __always_inline void hyptrace_functions_forget(void)
+static __always_inline void hyptrace_functions_flush(void)
 {
-	this_cpu_ptr(&hyptrace_calls)->used = 0;
+	if (this_cpu_ptr(&hyptrace_calls)->used)
+		hyptrace_functions_record();
 }
 
 /**
@@ -106,22 +108,11 @@ static __always_inline void hyptrace_functions_hide(bool hide)
 
 #else
 
-static inline int hyptrace_function_set(u64 id, u64 on)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline void hyptrace_functions_end(void)
-{
-}
-
-static inline void hyptrace_functions_forget(void)
-{
-}
-
-static inline void hyptrace_functions_hide(bool hide)
-{
-}
+#define hyptrace_function_set(id, on)		(-EOPNOTSUPP)
+#define hyptrace_functions_end()		do { } while (0)
+#define hyptrace_functions_flush()		do { } while (0)
+#define hyptrace_functions_forget(ring)		do { } while (0)
+#define hyptrace_functions_hide(hide)		do { } while (0)
 
 #endif
 

@@ -1,8 +1,8 @@
 #!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0-only
 # Print the stubs of the functions of EL2 that can be traced, where they are, and their names, as an assembler file. Reads
-# what nm prints of kvm_nvhe.tmp.o, then what "objdump -r" prints of its section .discard.hyptrace, and "objdump -dr" of its
-# text. A function that recording may call cannot be traced.
+# what nm prints of kvm_nvhe.tmp.o, then what "objdump -r" prints of it, whose section .discard.hyptrace has the places of the
+# NOPs, and "objdump -dr" of its text. A function that recording may call cannot be traced.
 
 function number(text,	i, value)
 {
@@ -36,9 +36,9 @@ function call(target,	part)
 }
 
 BEGIN {
-	# Those that never return, and those that others leave and enter EL2 by
+	# Those that never return, those that others leave and enter EL2 by, and the project's own hypercall
 	split("handle_trap hyp_panic hyp_panic_bad_stack __kvm_host_psci_cpu_entry kvm_host_psci_cpu_entry " \
-	      "kvm_unexpected_el2_exception kvm_nvhe_prepare_backtrace __pkvm_init_finalise __pkvm_init", list)
+	      "kvm_unexpected_el2_exception kvm_nvhe_prepare_backtrace __pkvm_init_finalise __pkvm_init handle___hyptrace", list)
 	for (i in list)
 		never[list[i]] = 1
 }
@@ -50,8 +50,12 @@ NF == 3 && $2 ~ /^[tTwW]$/ {
 	place[$3] = number($1)
 }
 
-# objdump -r: where a function has its NOP
-$2 == "R_AARCH64_ABS64" && !current {
+# objdump -r: where a function has its NOP. To some objdumps, -j does not say which relocations.
+/^RELOCATION RECORDS FOR/ {
+	is_list = /\[\.discard\.hyptrace\]/
+}
+
+$2 == "R_AARCH64_ABS64" && is_list && !current {
 	split($3, part, "[+]0x")
 	places[++nr] = number(part[2])
 	if (part[1] != ".hyp.text")
@@ -74,7 +78,7 @@ $2 ~ /^R_AARCH64_(CALL26|JUMP26|CONDBR19|TSTBR14)$/ {
 
 END {
 	for (i in calls)
-		if (i ~ /^(__hyptrace_|hyptrace_(functions_record|panic|psci_resume|rings_seal|ring_(un)?park|count_o))/)
+		if (i ~ /^(__hyptrace_|hyptrace_(functions_|panic|psci_resume|rings_seal|ring_(un)?park|count_o))/)
 			exclude(i)
 	for (i = 1; i <= nr; i++) {
 		# a BTI may come before the NOP

@@ -25,6 +25,10 @@ extern u64 hyptrace_events_on;
  */
 extern u64 hyptrace_events_barred;
 
+/* trace.c */
+void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u32 size,
+			     u64 counter);
+
 #define hyptrace_on_bit(event)						\
 	(READ_ONCE(hyptrace_events_on) & BIT_ULL(HYPTRACE_EVENT_##event))
 
@@ -273,6 +277,8 @@ static inline void hyptrace_guest_begin(bool protected)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
+	if (hyptrace_is_on(func))
+		hyptrace_functions_flush();
 	if (protected) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);

@@ -17,7 +17,7 @@ hyp-obj-y += $(hyptrace)/function.o $(hyptrace)/function_entry.o
 ccflags-y += -fpatchable-function-entry=1 $(call cc-option,-fno-ipa-ra)
 
 quiet_cmd_hyptrace_functions = GEN     $@
-      cmd_hyptrace_functions = { $(NM) $<; $(OBJDUMP) -r -j .discard.hyptrace $<; \
+      cmd_hyptrace_functions = { $(NM) $<; $(OBJDUMP) -r $<; \
 	$(OBJDUMP) -dr --no-show-raw-insn -j .hyp.text $<; } | \
 	LC_ALL=C $(AWK) -f $(filter %.awk,$^) >$@
 targets += hyptrace-functions.S hyptrace-functions.o

@@ -203,13 +203,13 @@ static bool must_drop(struct hyptrace_ring *ring)
 	       hyptrace_next_position(ring, ring->tail) == ring->head;
 }
 
-static void drop_event(struct hyptrace_ring *ring)
+static void drop_events(struct hyptrace_ring *ring, u64 nr)
 {
 	/* No record follows before the next sub-buffer. */
 	if (!ring->pending)
 		hyptrace_ring_seal(ring);
-	ring->dropped++;
-	ring->pending++;
+	ring->dropped += nr;
+	ring->pending += nr;
 	/*
 	 * Close the sub-buffer: a smaller event that still fits must not be recorded before
 	 * the gap record.
@@ -225,12 +225,26 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 	hyptrace_guard(&ring->lock);
 	dropped = must_drop(ring);
 	if (dropped)
-		drop_event(ring);
+		drop_events(ring, 1);
 	else
 		enter_next_subbuf(ring, now);
 	hyptrace_ring_publish(ring);
 
 	return !dropped;
+}
+
+/**
+ * hyptrace_ring_drop() - count events as dropped that nobody has tried to record
+ * @ring:	this CPU's, attached
+ * @nr:		how many
+ *
+ * Context: the CPU whose ring it is; takes the lock.
+ */
+void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr)
+{
+	hyptrace_guard(&ring->lock);
+	drop_events(ring, nr);
+	hyptrace_ring_publish(ring);
 }
 
 /*

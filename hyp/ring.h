@@ -139,6 +139,7 @@ struct hyptrace_clock_copy {
  * @counting:	what the CPU counts: see count.h
  * @payload:	of an event that is not in the ring yet
  * @panicked:	EL2 has panicked on this CPU
+ * @accepted:	a filter has accepted an event since the CPU has returned to the host, if func is on
  *
  * @lock:	protects the fields that follow; must be held for a few instructions only;
  *		while a kept sub-buffer is sealed, for as many as its bytes.
@@ -210,6 +211,7 @@ struct hyptrace_ring {
 	struct hyptrace_counting counting;
 	u64			payload[HYPTRACE_MAX_ENTRY_BYTES / sizeof(u64)];
 	bool			panicked;
+	bool			accepted;
 
 	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
@@ -522,6 +524,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring);
 void hyptrace_ring_publish(struct hyptrace_ring *ring);
 void hyptrace_ring_enter(struct hyptrace_ring *ring, u64 now, u64 lost);
 void hyptrace_ring_leave(struct hyptrace_ring *ring);
+void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr);
 u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring);
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring);
 

@@ -87,7 +87,7 @@ void hyptrace_select_events(struct hyptrace_ring *ring, u64 events)
 		return;
 
 	if (changed & events & BIT_ULL(HYPTRACE_EVENT_func))
-		hyptrace_functions_forget();
+		hyptrace_functions_forget(ring);
 	ring->selected = events;
 	hyptrace_set_silent(ring, ring->silent);
 	change_users(&recorders, changed, events);

@@ -57,6 +57,8 @@ static __always_inline void __record_aside(struct hyptrace_ring *ring, const voi
 
 	if (filter)
 		decision = hyptrace_filter_decide(filter, payload);
+	if (decision == HYPTRACE_FILTER_ACCEPT)
+		ring->accepted = true;
 	if (decision == HYPTRACE_FILTER_REJECT)
 		count_filtered(ring);
 	else if (record_slowly(ring, payload, size, counter) &&
@@ -68,6 +70,30 @@ static noinline void record_aside(struct hyptrace_ring *ring, const void *payloa
 				  const struct hyptrace_ring_filter *filter, u64 counter)
 {
 	__record_aside(ring, payload, size, filter, counter);
+}
+
+/* Check whether the CPU records the event if its filter accepts it, or records and counts it. */
+static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
+{
+	return ring->aside & BIT_ULL(event);
+}
+
+/**
+ * hyptrace_record_payload() - record an event whose payload is complete
+ * @ring:	this CPU's, which records the event, or does so if its filter accepts it
+ * @payload:	the payload
+ * @size:	its bytes
+ * @counter:	its time
+ *
+ * Context: EL2, in no other event.
+ */
+void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u32 size,
+			     u64 counter)
+{
+	u32 event = *(const u16 *)payload;
+
+	record_aside(ring, payload, size, is_aside(ring, event) ? &ring->filters[event] : NULL,
+		     counter);
 }
 
 /*
@@ -104,12 +130,6 @@ static __always_inline struct masks read_masks(struct hyptrace_ring *ring)
 static __always_inline bool can_count(u32 event)
 {
 	return (HYPTRACE_COUNTABLE_EVENTS | BIT_ULL(HYPTRACE_EVENT_hyp_exit)) & BIT_ULL(event);
-}
-
-/* Check whether the CPU records the event if its filter accepts it, or records and counts it. */
-static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
-{
-	return ring->aside & BIT_ULL(event);
 }
 
 /* Check whether the CPU counts an event that it records. */

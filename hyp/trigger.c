@@ -8,11 +8,12 @@
 #include "hooks.h"
 
 /*
- * trigger_lock protects all that follows. hyptrace_armed, hyptrace_stop_after and notifying are
- * also read without it.
+ * trigger_lock protects all that follows. hyptrace_armed, hyptrace_stop_after,
+ * hyptrace_func_follows and notifying are also read without it.
  */
 u64 hyptrace_armed;
 u32 hyptrace_stop_after;
+bool hyptrace_func_follows;
 
 static hyptrace_lock_t trigger_lock = HYPTRACE_LOCK_INIT;
 
@@ -37,7 +38,8 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 	u64 bit;
 
 	if (!event || event >= HYPTRACE_NR_EVENTS || what >= HYPTRACE_NR_TRIGGERS ||
-	    (after && what != HYPTRACE_TRIGGER_STOP) || after >> 32)
+	    (after && what != HYPTRACE_TRIGGER_STOP) || after >> 32 ||
+	    (what == HYPTRACE_TRIGGER_FOLLOW && event != HYPTRACE_EVENT_func))
 		return -EINVAL;
 
 	event = array_index_nospec(event, HYPTRACE_NR_EVENTS);
@@ -47,6 +49,8 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 	stopping = what == HYPTRACE_TRIGGER_STOP ? stopping | bit : stopping & ~bit;
 	WRITE_ONCE(notifying, what == HYPTRACE_TRIGGER_NOTIFY ? notifying | bit :
 							       notifying & ~bit);
+	if (event == HYPTRACE_EVENT_func)
+		WRITE_ONCE(hyptrace_func_follows, what == HYPTRACE_TRIGGER_FOLLOW);
 	stop_after[event] = after;
 	WRITE_ONCE(hyptrace_armed, (hyptrace_armed & ~bit) | (notifying & bit));
 

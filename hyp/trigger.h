@@ -15,6 +15,8 @@ struct hyptrace_ring;
 extern u64 hyptrace_armed;
 /* In how many sub-buffers the recording stops; 0 if it has stopped, or no event has stopped it */
 extern u32 hyptrace_stop_after;
+/* Whether func has HYPTRACE_TRIGGER_FOLLOW */
+extern bool hyptrace_func_follows;
 
 /* trigger.c */
 int hyptrace_trigger_set(u64 event, u64 what, u64 after);

@@ -246,6 +246,12 @@ int hyptrace_events_change(struct hyptrace_remote *remote,
 
 		if (!(mask & BIT_ULL(event->id)))
 			continue;
+		if (request->trigger == HYPTRACE_TRIGGER_FOLLOW &&
+		    event->id != remote->desc->follower) {
+			NL_SET_ERR_MSG_FMT(extack, "\"%.32s\" cannot follow other events",
+					   event->name);
+			return -EINVAL;
+		}
 		err = make_options(event, request, &options[event->id], extack);
 		if (err)
 			return err;

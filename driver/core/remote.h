@@ -311,6 +311,7 @@ struct hyptrace_remote_ops {
  * @counting:	how it counts events; NULL if it cannot
  * @missing:	bit per id of an event that the writer cannot record
  * @incomplete:	bit per id of an event of which the writer does not record all
+ * @follower:	id of the event that can have the trigger follow; 0: none
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
  * @print:	write the fields of an event into @text, with a zero at the end, when the kernel
  *		panics: no lock, no wait. @payload has the size of the event; NULL: a panic prints
@@ -337,6 +338,7 @@ struct hyptrace_remote_desc {
 	const struct hyptrace_counting		*counting;
 	u64					missing;
 	u64					incomplete;
+	u16					follower;
 	unsigned int				max_pages;
 	void	(*print)(const void *payload, char *text, size_t size);
 	const char				*boot;

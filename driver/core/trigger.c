@@ -12,6 +12,7 @@ static_assert((int)HYPTRACE_TRIGGER_ACTION_NONE == (int)HYPTRACE_TRIGGER_NONE);
 static_assert((int)HYPTRACE_TRIGGER_ACTION_START == (int)HYPTRACE_TRIGGER_START);
 static_assert((int)HYPTRACE_TRIGGER_ACTION_STOP == (int)HYPTRACE_TRIGGER_STOP);
 static_assert((int)HYPTRACE_TRIGGER_ACTION_NOTIFY == (int)HYPTRACE_TRIGGER_NOTIFY);
+static_assert((int)HYPTRACE_TRIGGER_ACTION_FOLLOW == (int)HYPTRACE_TRIGGER_FOLLOW);
 
 /* How often to look whether a trigger has fired. It reads memory only. */
 #define PERIOD_MS	100

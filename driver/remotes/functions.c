@@ -13,6 +13,7 @@
 static const struct hyptrace_el2 *el2;
 static unsigned int nr_functions;
 static DECLARE_BITMAP(chosen, HYPTRACE_MAX_FUNCTIONS);
+static DECLARE_BITMAP(chosen_before, HYPTRACE_MAX_FUNCTIONS);
 static DECLARE_BITMAP(traced, HYPTRACE_MAX_FUNCTIONS);
 static bool is_enabled;
 
@@ -84,6 +85,16 @@ static bool can_accept(u64 id, const struct hyptrace_term *terms, unsigned int n
 	return !nr;
 }
 
+/* Choose functions, and have EL2 trace them while func is enabled. */
+static int choose(const unsigned long *functions)
+{
+	int err = is_enabled ? trace(functions) : 0;
+
+	if (!err)
+		bitmap_copy(chosen, functions, nr_functions);
+	return err;
+}
+
 /**
  * hyptrace_functions_init() - choose all functions
  * @access:	to EL2
@@ -127,13 +138,19 @@ int hyptrace_functions_choose(const struct hyptrace_term *terms, unsigned int nr
 {
 	DECLARE_BITMAP(functions, HYPTRACE_MAX_FUNCTIONS) = { };
 	unsigned int id;
-	int err = 0;
 
 	for (id = 0; id < nr_functions; id++)
 		__assign_bit(id, functions, can_accept(id, terms, nr));
-	if (is_enabled)
-		err = trace(functions);
-	if (!err)
-		bitmap_copy(chosen, functions, nr_functions);
-	return err;
+	bitmap_copy(chosen_before, chosen, nr_functions);
+	return choose(functions);
+}
+
+/**
+ * hyptrace_functions_choose_again() - undo the last hyptrace_functions_choose()
+ *
+ * Context: as there; nothing has changed since then.
+ */
+void hyptrace_functions_choose_again(void)
+{
+	choose(chosen_before);
 }

@@ -13,5 +13,6 @@ struct hyptrace_term;
 void hyptrace_functions_init(const struct hyptrace_el2 *el2, unsigned int nr);
 int hyptrace_functions_enable(bool enable);
 int hyptrace_functions_choose(const struct hyptrace_term *terms, unsigned int nr);
+void hyptrace_functions_choose_again(void);
 
 #endif /* __HYPTRACE_FUNCTIONS_H */

@@ -114,6 +114,7 @@ static struct hyptrace_remote_desc desc = {
 	.hypercalls	= hypercalls,
 	.nr_hypercalls	= ARRAY_SIZE(hypercalls),
 	.counting	= &hyptrace_writer_counting,
+	.follower	= HYPTRACE_EVENT_func,
 	.max_pages	= HYPTRACE_RING_MAX_PAGES(PAGE_SIZE),
 	.is_kept	= true,
 };
@@ -194,9 +195,14 @@ static int enable_event(u16 id, bool enable, void *priv)
 /* They branch only where the filter may accept them. */
 static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr, void *priv)
 {
-	int err = hyptrace_writer_ops.set_filter(id, terms, nr, priv);
+	int err = id == HYPTRACE_EVENT_func ? hyptrace_functions_choose(terms, nr) : 0;
 
-	return err || id != HYPTRACE_EVENT_func ? err : hyptrace_functions_choose(terms, nr);
+	if (err)
+		return err;
+	err = hyptrace_writer_ops.set_filter(id, terms, nr, priv);
+	if (err && id == HYPTRACE_EVENT_func)
+		hyptrace_functions_choose_again();
+	return err;
 }
 
 /* Set for which hypercalls EL2 has no result in the field ret, as far as this module knows. */

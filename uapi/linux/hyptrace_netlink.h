@@ -99,12 +99,16 @@ enum hyptrace_filter_op {
  *   recording continues. It fires each time that such an event gets into the
  *   ring. The filter only chooses which events fire: the writer also records
  *   those that it does not accept.
+ * @HYPTRACE_TRIGGER_ACTION_FOLLOW: Only of the event func: functions are
+ *   recorded when the hypervisor returns to the host, and only if a filter or
+ *   a trigger has accepted another event since it was entered.
  */
 enum hyptrace_trigger_action {
 	HYPTRACE_TRIGGER_ACTION_NONE,
 	HYPTRACE_TRIGGER_ACTION_START,
 	HYPTRACE_TRIGGER_ACTION_STOP,
 	HYPTRACE_TRIGGER_ACTION_NOTIFY,
+	HYPTRACE_TRIGGER_ACTION_FOLLOW,
 };
 
 /**

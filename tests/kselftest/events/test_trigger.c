@@ -406,7 +406,7 @@ TEST_F(trigger, bad_requests_are_refused)
 	struct fired fired;
 
 	READY();
-	begin(&self->nl, variant->remote, 7, HYPTRACE_TRIGGER_ACTION_NOTIFY + 1);
+	begin(&self->nl, variant->remote, 7, HYPTRACE_TRIGGER_ACTION_FOLLOW + 1);
 	EXPECT_REFUSED(-ERANGE, HYPTRACE_A_EVENT_TRIGGER);
 	begin(&self->nl, variant->remote, 7, HYPTRACE_TRIGGER_ACTION_START);
 	nl_put_u32(&msg, HYPTRACE_A_EVENT_AFTER, 1);

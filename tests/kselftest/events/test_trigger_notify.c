@@ -177,7 +177,7 @@ TEST_F(notify, bad_requests_are_refused)
 {
 	READY();
 	EXPECT_EQ(-ERANGE, enable(&self->nl, variant->remote, 7,
-				  HYPTRACE_TRIGGER_ACTION_NOTIFY + 1));
+				  HYPTRACE_TRIGGER_ACTION_FOLLOW + 1));
 	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_SET);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, variant->remote);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "selftest");

@@ -12,7 +12,8 @@ bool trigger_is_armed(const struct hyptrace_remote *remote, const struct hyptrac
 {
 	unsigned int i;
 
-	if (event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY)
+	if (event->trigger == HYPTRACE_TRIGGER_ACTION_NOTIFY ||
+	    event->trigger == HYPTRACE_TRIGGER_ACTION_FOLLOW)
 		return remote->state == HYPTRACE_STATE_TRACING;
 	for (i = 0; i < remote->nr_fired; i++)
 		if (remote->fired[i].action == event->trigger)

@@ -482,6 +482,7 @@ const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value)
 			[HYPTRACE_TRIGGER_ACTION_START]		= "start",
 			[HYPTRACE_TRIGGER_ACTION_STOP]		= "stop",
 			[HYPTRACE_TRIGGER_ACTION_NOTIFY]	= "notify",
+			[HYPTRACE_TRIGGER_ACTION_FOLLOW]	= "follow",
 		},
 		[HYPTRACE_VALUE_CPU_STATE] = {
 			[HYPTRACE_CPU_STATE_DETACHED]		= "detached",
