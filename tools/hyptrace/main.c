@@ -3,8 +3,6 @@
  * The hyptrace command: find and run a verb.
  */
 #include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "lib/hyptrace.h"
 #include "cli/cli.h"

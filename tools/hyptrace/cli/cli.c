@@ -2,8 +2,6 @@
 /*
  * The command line: the options of all verbs, and the parser of a verb's own.
  */
-#include <unistd.h>
-
 #include "output/columns.h"
 #include "output/die.h"
 #include "cli.h"

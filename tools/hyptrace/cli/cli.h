@@ -7,8 +7,6 @@
 #define CLI_H
 
 #include <argp.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

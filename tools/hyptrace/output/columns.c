@@ -5,7 +5,6 @@
  */
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "columns.h"
 #include "die.h"

@@ -4,7 +4,6 @@
  * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
  */
 #include <pthread.h>
-#include <unistd.h>
 
 #include "die.h"
 #include "out.h"

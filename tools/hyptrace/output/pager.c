@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/hyptrace_file.h"
 #include "clock.h"

@@ -3,8 +3,6 @@
  * Print the words that start the present trace at the next boot, and check words that are given.
  * The driver itself reads them: driver/core/boot.c.
  */
-#include <unistd.h>
-
 #include "output/die.h"
 #include "output/printer.h"
 #include "select.h"

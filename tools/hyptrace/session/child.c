@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "loop.h"

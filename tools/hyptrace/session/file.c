@@ -5,8 +5,6 @@
  * files read dumps.
  */
 #include <limits.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "output/clock.h"
 #include "output/die.h"

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "output/clock.h"
 #include "output/die.h"

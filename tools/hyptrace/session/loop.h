@@ -6,9 +6,6 @@
 #ifndef LOOP_H
 #define LOOP_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/hyptrace.h"

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "output/printer.h"

@@ -6,8 +6,6 @@
 #ifndef SELECT_H
 #define SELECT_H
 
-#include <argp.h>
-
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
 

@@ -11,8 +11,6 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include <argp.h>
-
 #include "lib/hyptrace_file.h"
 #include "loop.h"
 #include "select.h"

@@ -6,7 +6,6 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "session/loop.h"

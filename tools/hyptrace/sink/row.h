@@ -12,10 +12,6 @@
 #ifndef ROW_H
 #define ROW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/digits.h"
 #include "common/place.h"
 #include "lib/hyptrace.h"

@@ -3,10 +3,8 @@
  * hyptrace export: write the events of a file, or of a live remote, in the format of another
  * program.
  */
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "common/boot_id.h"
 #include "output/clock.h"

@@ -2,8 +2,6 @@
 /*
  * hyptrace record: write events to a file.
  */
-#include <unistd.h>
-
 #include "output/die.h"
 #include "view/record/record.h"
 

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "view/calls/strace.h"

@@ -2,8 +2,6 @@
 /*
  * hyptrace top: the numbers of hyptrace stat as they change, in place.
  */
-#include <unistd.h>
-
 #include "output/die.h"
 #include "view/top/top.h"
 

@@ -5,7 +5,6 @@
  */
 #include <sys/socket.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <linux/netlink.h>
 #include <netlink/genl/genl.h>

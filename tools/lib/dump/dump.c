@@ -6,7 +6,6 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
-#include <unistd.h>
 
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>

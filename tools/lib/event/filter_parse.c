@@ -11,7 +11,6 @@
  * it is false. As long as what follows is not known, it accepts or rejects the event. "&&"
  * lets what its left side accepts continue with its right side, "||" what its left side rejects.
  */
-#include <limits.h>
 #include <stdarg.h>
 
 #include "filter.h"

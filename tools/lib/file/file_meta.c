@@ -11,8 +11,6 @@
  * The text that is read may be damaged: an error names its line. Unknown lines, and values after
  * those that are known, are skipped: later versions may add them.
  */
-#include <stddef.h>
-
 #include "file_meta.h"
 #include "internal.h"
 

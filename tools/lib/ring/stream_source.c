@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "stream.h"
 

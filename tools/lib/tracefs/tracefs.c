@@ -6,7 +6,6 @@
  */
 #include <fcntl.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <linux/magic.h>
 #include <netlink/attr.h>

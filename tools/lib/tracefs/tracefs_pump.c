@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <linux/hyptrace_record.h>
 

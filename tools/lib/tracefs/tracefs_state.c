@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tracefs.h"
 

@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "sink/export.h"
 #include "export_ctf.h"

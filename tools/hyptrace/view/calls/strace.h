@@ -6,7 +6,6 @@
 #define STRACE_H
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "lib/hyptrace_model.h"
 #include "output/map.h"

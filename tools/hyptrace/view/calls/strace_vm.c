@@ -9,7 +9,6 @@
 #include <glob.h>
 #include <poll.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "output/clock.h"
 #include "output/die.h"

@@ -5,12 +5,9 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "catch.h"

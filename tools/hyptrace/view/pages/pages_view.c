@@ -3,8 +3,6 @@
  * hyptrace page: the owner of a page now, and how it got there. hyptrace leaks: the pages that were
  * not given back after the teardown of a VM.
  */
-#include <unistd.h>
-
 #include "output/clock.h"
 #include "output/die.h"
 #include "pages.h"

@@ -5,7 +5,6 @@
  * So the two have different names at first.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "record.h"

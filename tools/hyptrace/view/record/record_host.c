@@ -13,9 +13,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <traceevent/kbuffer.h>
 #include <tracefs.h>

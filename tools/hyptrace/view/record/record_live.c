@@ -4,7 +4,6 @@
  * the end is requested.
  */
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/epoll.h>
 
 #include "output/clock.h"

@@ -4,7 +4,6 @@
  * as JSON.
  */
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "output/clock.h"
 #include "output/die.h"

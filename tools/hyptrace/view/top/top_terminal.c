@@ -14,11 +14,9 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "output/die.h"
 #include "top.h"

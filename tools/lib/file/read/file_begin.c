@@ -6,8 +6,6 @@
  * A sub-buffer begins with its time, so a binary search finds a time. What is read does not
  * depend on the size of the file.
  */
-#include <stddef.h>
-
 #include "file.h"
 
 /* A sub-buffer of usual size has about so many events. */

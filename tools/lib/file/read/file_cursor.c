@@ -8,7 +8,6 @@
  */
 #include <byteswap.h>
 #include <stdarg.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "file.h"

@@ -11,7 +11,6 @@
 #include <byteswap.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "file.h"

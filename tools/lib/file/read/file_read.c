@@ -2,8 +2,6 @@
 /*
  * Open a trace file, or say what else it is; say what it has, and choose what to read of it.
  */
-#include <unistd.h>
-
 #include "file.h"
 
 /* The field "packet" of a Perfetto trace, and the bytes of a length at most */

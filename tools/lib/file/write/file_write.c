@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "common/boot_id.h"
 #include "file_write.h"

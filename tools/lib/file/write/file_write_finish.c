@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "file_write.h"
 

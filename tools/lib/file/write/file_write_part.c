@@ -8,7 +8,6 @@
  */
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "file_write.h"
 
