@@ -48,7 +48,7 @@ test_tools_extack-libs := $(tools-libs)
 tools-print-srcs := $(call library,field.c format.c format_check.c format_foreign.c model.c model_names.c \
 	names.c print.c sentence.c sentence_printk.c)
 tools-format-srcs := $(tools-print-srcs) $(call library,describe.c error.c)
-tools-model-srcs := $(call library,nest.c)
+tools-model-srcs := $(call library,nest.c nest_function.c nest_stack.c)
 
 test_tools_model-srcs := $(tools-format-srcs) $(tools-model-srcs) fail_alloc.c
 test_tools_model-cflags := $(tools-cflags)
@@ -56,6 +56,9 @@ test_tools_model-libs := $(tools-libs) $(fail-alloc)
 test_tools_nest-srcs := $(tools-format-srcs) $(tools-model-srcs)
 test_tools_nest-cflags := $(tools-cflags)
 test_tools_nest-libs := $(tools-libs)
+test_tools_nest_function-srcs := $(test_tools_nest-srcs)
+test_tools_nest_function-cflags := $(test_tools_nest-cflags)
+test_tools_nest_function-libs := $(test_tools_nest-libs)
 
 test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)

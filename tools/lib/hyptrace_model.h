@@ -264,7 +264,7 @@ static inline uint64_t hyptrace_meaning_key(const struct hyptrace_meaning *meani
 #define HYPTRACE_KEY_TRANSITION(op, from, to) \
 	((uint64_t)(op) << 48 | (uint64_t)(uint16_t)(from) << 32 | (uint32_t)(to))
 
-/* nest.c: how calls, visits of EL2 and runs of guests nest */
+/* nest.c, nest_stack.c: how calls, visits of EL2 and runs of guests nest */
 
 /* Events with a larger payload are no spans. */
 #define HYPTRACE_SPAN_PAYLOAD	128
@@ -288,14 +288,17 @@ static inline uint64_t hyptrace_meaning_key(const struct hyptrace_meaning *meani
 	(HYPTRACE_CALL_KINDS | HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER) | \
 	 HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT))
 
+/* Functions of EL2; together with visits, or with calls, or alone */
+#define HYPTRACE_FUNCTION_KINDS	HYPTRACE_KIND_BIT(HYPTRACE_KIND_FUNCTION)
+
 /**
- * struct hyptrace_span - a call, a visit of EL2, a run of a guest, or a loss
+ * struct hyptrace_span - a call, a function, a visit of EL2, a run of a guest, or a loss
  * @kind:	kind of the event that has ended it; HYPTRACE_KIND_ENTER is a visit of EL2,
  *		HYPTRACE_KIND_GUEST_EXIT the run of a guest, HYPTRACE_KIND_LOSS a loss
  * @cpu:	its CPU
  * @depth:	number of spans that it is in
  * @begin:	when it has begun; in a visit of EL2 not before the visit
- * @end:	when it has ended
+ * @end:	when it has ended; a function was recorded later
  * @own:	time of it that was in no other span; of a guest, the time in which it ran
  * @key:	what gives it its name: see hyptrace_meaning_key()
  * @name:	its name; NULL if it has none

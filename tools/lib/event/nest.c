@@ -7,64 +7,30 @@
  * EL2 handles one thing at a time on a CPU. So a call is in a later one of the same CPU if it has
  * ended after that one began, and if that kind of calls can have it inside. Times alone do not
  * decide: a call may end in the same tick of the clock in which the next one begins.
+ * nest_function.c has the functions of EL2, which are recorded last.
  */
-#include "hyptrace_model.h"
-#include "internal.h"
+#include "nest.h"
 
 /* Places in the queue at first; doubled when they are used up */
 #define PLACES_MIN	64
 
-/* No span: the numbers of spans begin with 1 */
-#define NONE		0
-
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
-
-struct place {
-	struct hyptrace_span	span;
-	uint64_t		before;		/* the span of the same CPU before it, or NONE */
-	uint64_t		parent;		/* the span that it is in, or NONE */
-	uint64_t		since;		/* when it has come */
-	bool			is_dropped;	/* its visit of EL2 is broken */
-	unsigned char		data[HYPTRACE_SPAN_PAYLOAD] __attribute__((aligned(8)));
-};
-
-struct nest_cpu {
-	uint64_t	last;		/* the last span, or NONE */
-	uint64_t	final;		/* nothing that follows has this one inside */
-	bool		is_open;	/* the CPU is at EL2: nothing was lost since hyp_enter */
-	uint64_t	first;		/* the last span before this visit, or NONE */
-	uint64_t	begin;		/* of this visit */
-	uint64_t	reason;
-	const char	*name;
-	const char	*guest_exit;	/* name of the exit in this visit, or NULL */
-	uint64_t	left;		/* when the CPU entered a guest, 0 if it has not */
-	uint64_t	in_guest;	/* time in the guest since its last exit */
-	bool		has_gap;	/* a part of that time is not known */
-};
-
-struct hyptrace_nest {
-	const struct hyptrace_model	*model;
-	uint32_t	kinds;
-	uint32_t	parents[HYPTRACE_NR_KINDS];	/* by kind: bits of those it can be in */
-	struct place	*places;	/* by number modulo @nr_places, a power of two */
-	uint64_t	nr_places;
-	uint64_t	head;		/* number of the first one */
-	uint64_t	tail;		/* number of the next one to come */
-	struct nest_cpu	*cpus;		/* by number */
-	unsigned int	nr_cpus;
-	bool		has_ended;
-};
 
 /**
  * hyptrace_nest_new - begin to nest
  * @model:	what events mean; must stay valid
  * @kinds:	a HYPTRACE_KIND_BIT() for each kind of events that is recorded, so that other calls
  *		can be inside: HYPTRACE_CALL_KINDS for calls with runs of guests inside,
- *		HYPTRACE_VISIT_KINDS for visits of EL2 with calls inside; or some of these
+ *		HYPTRACE_VISIT_KINDS for visits of EL2 with calls inside, HYPTRACE_FUNCTION_KINDS
+ *		for functions of EL2; or several, or some of these
  *
  * With visits, a call that a guest has interrupted is in the visit in which it ends, and begins
  * with that. The time before is that of the visits before. What is in no visit, since hyp_enter was
  * not recorded or was lost, nests like calls.
+ *
+ * Functions nest by their depth and the order in which they have returned. A function that has
+ * returned in an earlier visit than the one in which it is recorded takes no time in that. A call is
+ * in the innermost function that contains it.
  *
  * Return: the nest, for hyptrace_nest_free(); NULL if there is no memory.
  */
@@ -101,11 +67,6 @@ void hyptrace_nest_free(struct hyptrace_nest *nest)
 	free(nest->places);
 	free(nest->cpus);
 	free(nest);
-}
-
-static struct place *place_of(const struct hyptrace_nest *nest, uint64_t number)
-{
-	return &nest->places[number & (nest->nr_places - 1)];
 }
 
 static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int cpu)
@@ -152,11 +113,6 @@ static struct place *next_place(struct hyptrace_nest *nest, uint64_t now)
 	return place;
 }
 
-static uint64_t length_of(const struct hyptrace_span *span)
-{
-	return span->end - span->begin;
-}
-
 /* @outer, the next one to come, has the span of @place inside. */
 static void put_into(struct hyptrace_nest *nest, struct place *place, struct hyptrace_span *outer)
 {
@@ -195,6 +151,15 @@ static void enclose(struct hyptrace_nest *nest, const struct nest_cpu *cpu,
 	}
 }
 
+static void put(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct place *place,
+		const struct hyptrace_span *span)
+{
+	place->span = *span;
+	place->before = cpu->last;
+	memcpy(place->data, span->record.data, span->record.size);
+	cpu->last = nest->tail++;
+}
+
 static int add_span(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptrace_span *span,
 		    uint64_t now)
 {
@@ -202,11 +167,9 @@ static int add_span(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyp
 
 	if (!place)
 		return -ENOMEM;
+	place->whole = span->own;
 	enclose(nest, cpu, span);
-	place->span = *span;
-	place->before = cpu->last;
-	memcpy(place->data, span->record.data, span->record.size);
-	cpu->last = nest->tail++;
+	put(nest, cpu, place, span);
 	return 0;
 }
 
@@ -220,6 +183,7 @@ static void drop_visit(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 		if (place_of(nest, number)->span.kind != HYPTRACE_KIND_GUEST_EXIT)
 			place_of(nest, number)->is_dropped = true;
 	cpu->is_open = false;
+	cpu->has_functions = false;
 	cpu->final = cpu->last;
 }
 
@@ -245,6 +209,8 @@ static int leave(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptra
 
 	if (!cpu->is_open)
 		return 0;
+	if (nest_functions_arrange(nest, cpu))
+		return -ENOMEM;
 	/* what it has done is known only after the guest */
 	if (span->key == span->meaning->into_guest) {
 		cpu->left = span->end;
@@ -289,17 +255,67 @@ static int add_call(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyp
 		span->own = length_of(span);
 	if (is_counted)
 		ret = add_span(nest, cpu, span, now);
+	if (cpu->is_open || nest->parents[span->kind])
+		return ret;
 	/* nothing that was recorded before it can be in anything that is recorded after it */
-	if (!cpu->is_open && !nest->parents[span->kind])
+	if (nest->kinds & HYPTRACE_FUNCTION_KINDS)
+		cpu->has_ended = true;
+	else
 		cpu->final = cpu->last;
 	return ret;
+}
+
+/* What waits for functions, in no visit, has all of them. */
+static int end_functions(struct hyptrace_nest *nest, struct nest_cpu *cpu)
+{
+	const bool has_ended = cpu->has_functions || cpu->has_ended;
+
+	if (cpu->is_open)
+		return 0;
+	if (nest_functions_arrange(nest, cpu))
+		return -ENOMEM;
+	cpu->has_ended = false;
+	if (has_ended)
+		cpu->final = cpu->last;
+	return 0;
+}
+
+static int add_function(struct hyptrace_nest *nest, struct nest_cpu *cpu,
+			struct hyptrace_span *span, bool is_counted, uint64_t now)
+{
+	const uint64_t ago = hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_AGO, &span->record);
+	const uint64_t earliest = cpu->is_open ? cpu->begin : 0;
+	const uint64_t duration = length_of(span);
+	struct place *place;
+
+	span->end -= MIN(ago, span->end);
+	span->begin = MAX(span->end - MIN(duration, span->end), earliest);
+	span->end = MAX(span->end, earliest);
+	span->own = length_of(span);
+	if (!is_counted)
+		return 0;
+	if (nest_function_begins(cpu, span) && end_functions(nest, cpu))
+		return -ENOMEM;
+	place = next_place(nest, now);
+	if (!place)
+		return -ENOMEM;
+	place->whole = span->own;
+	put(nest, cpu, place, span);
+	cpu->has_functions = true;
+	cpu->is_returned = !hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_DEPTH,
+						   &span->record);
+	cpu->recorded = span->record.ts;
+	return 0;
 }
 
 static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 		    const struct hyptrace_stream_event *event, uint64_t now)
 {
-	struct place *place = next_place(nest, now);
+	struct place *place;
 
+	if (end_functions(nest, cpu))
+		return -ENOMEM;
+	place = next_place(nest, now);
 	/* nobody knows how long the CPU was at EL2, or which guest it has entered */
 	if (cpu->is_open)
 		drop_visit(nest, cpu);
@@ -342,10 +358,15 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	if (!rec->data)
 		return 0;
 	meaning = hyptrace_model_meaning(nest->model, rec);
+	if (meaning->kind != HYPTRACE_KIND_FUNCTION && nest_functions_end(cpu, meaning, rec) &&
+	    end_functions(nest, cpu))
+		return -ENOMEM;
 	if (!((nest->kinds | HYPTRACE_CALL_KINDS) & HYPTRACE_KIND_BIT(meaning->kind)) ||
 	    meaning->size > HYPTRACE_SPAN_PAYLOAD)
 		return 0;
 	if (meaning->kind == HYPTRACE_KIND_ENTER) {
+		if (end_functions(nest, cpu))
+			return -ENOMEM;
 		enter(nest, cpu, meaning, rec);
 		return 0;
 	}
@@ -366,6 +387,8 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	span.record.size = MIN(span.record.size, HYPTRACE_SPAN_PAYLOAD);
 	if (meaning->kind == HYPTRACE_KIND_EXIT)
 		return leave(nest, cpu, &span, now);
+	if (meaning->kind == HYPTRACE_KIND_FUNCTION)
+		return add_function(nest, cpu, &span, is_counted, now);
 	return add_call(nest, cpu, &span, is_counted, now);
 }
 
@@ -433,9 +456,12 @@ void hyptrace_nest_end(struct hyptrace_nest *nest)
 {
 	unsigned int i;
 
-	for (i = 0; i < nest->nr_cpus; i++)
+	for (i = 0; i < nest->nr_cpus; i++) {
+		/* without memory, functions have no parents */
+		end_functions(nest, &nest->cpus[i]);
 		if (nest->cpus[i].is_open)
 			drop_visit(nest, &nest->cpus[i]);
+	}
 	nest->has_ended = true;
 }
 
@@ -452,69 +478,4 @@ bool hyptrace_nest_waits(const struct hyptrace_nest *nest, uint64_t *since)
 		return false;
 	*since = place_of(nest, nest->head)->since;
 	return true;
-}
-
-static size_t put_frame(char *text, size_t size, size_t at, const char *frame)
-{
-	const size_t len = strlen(frame);
-	size_t i;
-
-	/* a stack that is too long ends earlier */
-	if (at + 1 + len >= size)
-		return at;
-	text[at++] = ';';
-	/* what separates frames and lines */
-	for (i = 0; i < len; i++, at++)
-		text[at] = frame[i] == ';' || (unsigned char)frame[i] < ' ' ? ':' : frame[i];
-	text[at] = '\0';
-	return at;
-}
-
-static size_t put_frames(const struct hyptrace_span *span, char *text, size_t size, size_t at)
-{
-	const char *name = span->name;
-
-	if (span->parent)
-		at = put_frames(span->parent, text, size, at);
-	/* the run of a guest has a stack of its own */
-	if (span->kind == HYPTRACE_KIND_GUEST_EXIT)
-		return at;
-	if (!name)
-		name = span->kind == HYPTRACE_KIND_ENTER ? "unknown" : span->meaning->event->name;
-	at = put_frame(text, size, at, name);
-	if (span->guest_exit)
-		at = put_frame(text, size, at, span->guest_exit);
-	if (span->guest_entry)
-		at = put_frame(text, size, at, span->guest_entry);
-	return at;
-}
-
-/**
- * hyptrace_span_stack - write the stack of a span, for flame graphs
- * @span:	the span, from hyptrace_nest_next()
- * @text:	out: the stack, such as "el2;hvc;__pkvm_host_share_hyp", or
- *		"guest;VM 0x1000;vCPU 0;DABT_LOW" for the run of a guest; @span->own is its time
- * @size:	bytes of @text
- *
- * Return: the length; 0 for a loss.
- */
-size_t hyptrace_span_stack(const struct hyptrace_span *span, char *text, size_t size)
-{
-	char vm[24], vcpu[32];
-	size_t at;
-
-	if (span->kind == HYPTRACE_KIND_LOSS || size < sizeof("guest")) {
-		if (size)
-			*text = '\0';
-		return 0;
-	}
-	if (span->kind != HYPTRACE_KIND_GUEST_EXIT)
-		return put_frames(span, text, size, stpcpy(text, "el2") - text);
-	snprintf(vm, sizeof(vm), "VM 0x%llx", (unsigned long long)
-		 hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_VM, &span->record));
-	snprintf(vcpu, sizeof(vcpu), "vCPU %llu", (unsigned long long)
-		 hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_INDEX, &span->record));
-	at = put_frame(text, size, stpcpy(text, "guest") - text, vm);
-	at = put_frame(text, size, at, vcpu);
-	return put_frame(text, size, at, span->name ? span->name : "unknown");
 }

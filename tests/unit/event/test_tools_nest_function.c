@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How functions of EL2 nest: with each other and with calls, in one tick of the clock, in visits that
+ * are broken or lost, and what their own times are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "nest_case.h"
+
+enum { HANDLE_HCALL, HANDLE_SHARE, OUTER, INNER, LEAF, PSCI_HANDLER };
+
+#define ALL_KINDS	(HYPTRACE_VISIT_KINDS | HYPTRACE_FUNCTION_KINDS)
+
+/* A function, from @begin to @end, is recorded at @ts. */
+#define FUNC(ts, id_, depth_, begin, end)				\
+	PUT(ts, 0, func, .id = id_, .depth = depth_, .duration = (end) - (begin), .ago = (ts) - (end))
+
+static void functions_in_a_visit(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	PUT(180, 0, host_hcall, .id = 7, .duration = 70);
+	FUNC(190, LEAF, 3, 130, 140);
+	FUNC(190, INNER, 2, 120, 150);
+	FUNC(190, INNER, 2, 150, 160);
+	FUNC(190, HANDLE_SHARE, 1, 115, 170);
+	EXPECT_WAIT();
+	FUNC(190, HANDLE_HCALL, 0, 105, 185);
+	PUT(200, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;inner;leaf", 10);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;inner", 20);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;inner", 10);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share", 15);
+	expect_stack("el2;hvc;handle_host_hcall;__seven", 15);
+	expect_stack("el2;hvc;handle_host_hcall", 10);
+	expect_stack("el2;hvc", 20);
+	EXPECT_WAIT();
+}
+
+/* All happens in one tick: the depth, the order and the source tell what is in what. */
+static void functions_in_a_tick(void **state)
+{
+	unsigned int depths[] = { 5, 5, 4, 3, 3, 2, 1, 0 }, i;
+
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	PUT(100, 0, host_hcall, .id = 7);
+	FUNC(100, LEAF, 3, 100, 100);
+	FUNC(100, LEAF, 3, 100, 100);
+	FUNC(100, OUTER, 2, 100, 100);
+	FUNC(100, LEAF, 2, 100, 100);
+	FUNC(100, HANDLE_SHARE, 1, 100, 100);
+	FUNC(100, HANDLE_HCALL, 0, 100, 100);
+	PUT(100, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;outer;leaf", 0);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;outer;leaf", 0);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;outer", 0);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share;leaf", 0);
+	expect_stack("el2;hvc;handle_host_hcall;__seven;handle___share", 0);
+	expect_stack("el2;hvc;handle_host_hcall;__seven", 0);
+	expect_stack("el2;hvc;handle_host_hcall", 0);
+	expect_stack("el2;hvc", 0);
+
+	begin_nest(HYPTRACE_FUNCTION_KINDS);
+	for (i = 0; i < COUNT(depths); i++)
+		FUNC(100, i & 1 ? LEAF : INNER, depths[i], 100, 100);
+	PUT(100, 0, hyp_exit, .reason = 6);
+	for (i = 0; i < COUNT(depths); i++)
+		assert_int_equal(hyptrace_nest_next(nest, 0)->depth, depths[i]);
+	EXPECT_WAIT();
+}
+
+/* Times are rounded: each function is in the one that has called it, and the times add up. */
+static void functions_with_rounded_times(void **state)
+{
+	const struct hyptrace_span *span;
+	uint64_t sum = 0;
+
+	(void)state;
+	begin_nest(HYPTRACE_FUNCTION_KINDS);
+	FUNC(200, LEAF, 2, 99, 116);
+	FUNC(200, LEAF, 2, 115, 132);
+	FUNC(200, INNER, 1, 101, 131);
+	FUNC(200, LEAF, 1, 130, 133);
+	FUNC(200, OUTER, 0, 100, 132);
+	PUT(201, 0, hyp_exit, .reason = 6);
+	while ((span = hyptrace_nest_next(nest, 0))) {
+		sum += span->own;
+		assert_true(span->begin <= span->end);
+		if (!span->parent)
+			continue;
+		assert_true(span->begin >= span->parent->begin);
+		assert_true(span->end <= span->parent->end);
+	}
+	assert_int_equal(sum, 32);
+}
+
+static void calls_in_functions(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 0);
+	PUT(150, 0, psci_call, .func = 0x84000000, .duration = 20);
+	PUT(180, 0, host_smc, .id = 0x84000000, .duration = 60);
+	FUNC(190, INNER, 1, 132, 148);
+	FUNC(190, PSCI_HANDLER, 0, 130, 150);
+	FUNC(190, LEAF, 0, 160, 170);
+	PUT(200, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;smc;PSCI_VERSION;kvm_host_psci_handler;PSCI_VERSION;inner", 16);
+	expect_stack("el2;smc;PSCI_VERSION;kvm_host_psci_handler;PSCI_VERSION", 4);
+	expect_stack("el2;smc;PSCI_VERSION;kvm_host_psci_handler", 0);
+	expect_stack("el2;smc;PSCI_VERSION;leaf", 10);
+	expect_stack("el2;smc;PSCI_VERSION", 30);
+	expect_stack("el2;smc", 40);
+}
+
+/* The time of a visit before is not known any more. */
+static void functions_of_two_visits(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	PUT(110, 0, hyp_exit, .reason = 7);
+	expect_stack("el2;hvc;eret_guest", 10);
+	PUT(1000, 0, hyp_enter, .reason = 5);
+	PUT(1030, 0, guest_exit, .code = 2, .ec = 0x24, .handle = 16, .index = 2, .duration = 925);
+	FUNC(1040, LEAF, 1, 101, 105);
+	FUNC(1040, INNER, 1, 104, 1031);
+	FUNC(1040, OUTER, 0, 100, 1035);
+	PUT(1050, 0, hyp_exit, .reason = 6);
+	expect_stack("guest;VM 0x10;vCPU 2;DABT_LOW", 890);
+	expect_stack("el2;guest_exit;DABT_LOW;outer;leaf", 0);
+	expect_stack("el2;guest_exit;DABT_LOW;outer;inner", 31);
+	expect_stack("el2;guest_exit;DABT_LOW;outer", 4);
+	expect_stack("el2;guest_exit;DABT_LOW", 15);
+}
+
+/* A caller may be missing: its functions are in no other one. */
+static void functions_without_callers(void **state)
+{
+	(void)state;
+	begin_nest(HYPTRACE_FUNCTION_KINDS);
+	FUNC(200, LEAF, 1, 100, 110);
+	lose(0, 210, 1);
+	/* another visit, or another caller at least */
+	FUNC(300, INNER, 1, 220, 230);
+	FUNC(300, OUTER, 0, 215, 240);
+	/* the one that has called it is filtered */
+	FUNC(300, INNER, 2, 250, 255);
+	FUNC(300, LEAF, 1, 260, 270);
+	FUNC(300, OUTER, 0, 260, 280);
+	expect_stack("el2;leaf", 10);
+	assert_int_equal(hyptrace_nest_next(nest, 0)->kind, HYPTRACE_KIND_LOSS);
+	EXPECT_WAIT();
+	/* the next visit, though neither hyp_enter nor hyp_exit is recorded */
+	FUNC(400, OUTER, 0, 310, 320);
+	expect_stack("el2;outer;inner", 10);
+	expect_stack("el2;outer", 15);
+	expect_stack("el2;inner", 5);
+	expect_stack("el2;outer;leaf", 10);
+	expect_stack("el2;outer", 10);
+	EXPECT_WAIT();
+	hyptrace_nest_end(nest);
+	expect_stack("el2;outer", 10);
+}
+
+/* EL2 records functions before their caller returns if there are many. The CPU may leave EL2 then. */
+static void functions_in_several_parts(void **state)
+{
+	(void)state;
+	begin_nest(HYPTRACE_FUNCTION_KINDS);
+	FUNC(200, LEAF, 1, 100, 110);
+	PUT(210, 0, mem_transition, .op = 1);
+	PUT(220, 0, hyp_exit, .reason = 7);
+	PUT(230, 0, hyp_enter, .reason = 5);
+	PUT(240, 0, hyp_exit, .reason = 0);
+	PUT(250, 0, hyp_enter, .reason = 0);
+	EXPECT_WAIT();
+	FUNC(300, INNER, 1, 260, 270);
+	FUNC(300, OUTER, 0, 90, 280);
+	PUT(310, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;outer;leaf", 10);
+	expect_stack("el2;outer;inner", 10);
+	expect_stack("el2;outer", 170);
+}
+
+static void functions_of_broken_visits(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	/* a hyp_exit is missing */
+	PUT(100, 0, hyp_enter, .reason = 1);
+	FUNC(150, INNER, 1, 110, 120);
+	PUT(200, 0, hyp_enter, .reason = 1);
+	FUNC(250, OUTER, 0, 205, 220);
+	PUT(260, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;outer", 15);
+	expect_stack("el2;hvc", 45);
+	/* the begin of the trace: hyp_enter is missing */
+	begin_nest(ALL_KINDS);
+	PUT(140, 0, host_hcall, .id = 7, .duration = 30);
+	EXPECT_WAIT();
+	FUNC(150, HANDLE_SHARE, 0, 115, 120);
+	PUT(160, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;__seven;handle___share", 5);
+	expect_stack("el2;__seven", 25);
+	PUT(190, 0, host_hcall, .id = 7, .duration = 10);
+	PUT(200, 0, hyp_enter, .reason = 1);
+	expect_stack("el2;__seven", 10);
+}
+
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, describe_and_begin, end_nest)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(functions_in_a_visit),
+		TEST(functions_in_a_tick),
+		TEST(functions_with_rounded_times),
+		TEST(calls_in_functions),
+		TEST(functions_of_two_visits),
+		TEST(functions_without_callers),
+		TEST(functions_in_several_parts),
+		TEST(functions_of_broken_visits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
