@@ -148,14 +148,14 @@ test_tools_printk-srcs := $(tools-format-srcs)
 test_tools_printk-cflags := $(tools-cflags)
 test_tools_printk-libs := $(tools-libs)
 test_tools_export-srcs := $(call command,export.c export_parts.c export_chrome.c \
-	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c origin.c \
+	export_collapsed.c export_csv.c export_ctf.c export_ctf_event.c export_ctf_meta.c functions.c origin.c \
 	map.c csv.c json_rows.c row.c printer.c \
 	columns.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
 test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfetto.c export_perfetto_event.c \
-	export_perfetto_ftrace.c \
+	export_perfetto_ftrace.c export_perfetto_function.c functions.c \
 	export_perfetto_track.c origin.c map.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
 	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)

@@ -8,6 +8,7 @@
  */
 #include "output/die.h"
 #include "export.h"
+#include "functions.h"
 #include "row.h"
 
 /* The processes */
@@ -60,6 +61,7 @@ struct chrome {
 	uint64_t		last;		/* time of the last event */
 	struct stamp		stamp;
 	struct map		vcpus;		/* whose threads have a name */
+	struct functions	functions;	/* from the first one on */
 };
 
 static void add_field(struct row *row, const struct hyptrace_field *field, const char *name,
@@ -349,6 +351,45 @@ static void put_slice(struct chrome *chrome, struct chrome_event *event,
 		     duration, event, rec);
 }
 
+/* Put the slice of a function. Slices of a thread must nest, so its times are those of its span. */
+static void put_function(void *arg, const struct function *function)
+{
+	const struct hyptrace_span *span = &function->span;
+	struct chrome *chrome = arg;
+	char *to = begin_object(chrome, 'X', CHROME_HYPERVISOR, thread_of_call(chrome, span->begin),
+				span->begin);
+
+	out_put_to(chrome->out,
+		   put_duration(stpcpy(to, ",\"dur\":"), span->begin, span->end - span->begin));
+	out_puts(chrome->out, ",\"name\":");
+	text_put_json(chrome->out, span->name ?: span->meaning->event->name);
+	out_printf(chrome->out, ",\"args\":{\"event\":\"func\",\"self\":%" PRIu64 "}}", span->own);
+}
+
+static void end_function(void *arg, const struct function *function)
+{
+	(void)arg;
+	(void)function;
+}
+
+/* An event of the CPU: when EL2 returns to the host, its functions are known. */
+static void see_event(struct chrome *chrome, const struct hyptrace_stream_event *event)
+{
+	if (functions_add(&chrome->functions, event))
+		functions_walk(&chrome->functions, put_function, end_function, chrome);
+}
+
+/* The first function of the CPU; see_event() has the others. */
+static void begin_functions(struct chrome *chrome,
+			    struct chrome_event *event __attribute__((unused)),
+			    const struct hyptrace_record *rec)
+{
+	if (chrome->functions.nest)
+		return;
+	functions_begin(&chrome->functions, chrome->model);
+	see_event(chrome, &(struct hyptrace_stream_event){ .cpu = chrome->cpu, .record = *rec });
+}
+
 static void put_instant(struct chrome *chrome, struct chrome_event *event,
 			const struct hyptrace_record *rec)
 {
@@ -401,6 +442,8 @@ static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrac
 			event->put = end_slice;
 		else if (meaning->kind == HYPTRACE_KIND_POOL)
 			event->put = put_pool;
+		else if (meaning->kind == HYPTRACE_KIND_FUNCTION)
+			event->put = begin_functions;
 		else if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_DURATION))
 			event->put = put_slice;
 		event->has_text = hyptrace_formats_has_sentence(chrome->formats, meaning->event);
@@ -418,6 +461,8 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 	for (event = events; event < events + nr; event++) {
 		const struct hyptrace_record *rec = &event->record;
 
+		if (chrome->functions.nest)
+			see_event(chrome, event);
 		if (rec->lost)
 			put_loss(chrome, rec->ts, rec->lost);
 		if (rec->data) {
@@ -457,6 +502,9 @@ static void end_part(struct export_part *part)
 	struct map_entry *entry = NULL;
 	unsigned int i;
 
+	if (chrome->functions.nest && functions_finish(&chrome->functions))
+		functions_walk(&chrome->functions, put_function, end_function, chrome);
+	functions_end(&chrome->functions);
 	close_slice(chrome, chrome->last);
 	for (i = 0; i < chrome->model->nr; i++) {
 		while ((entry = map_next(&chrome->events[i].rows, entry)))

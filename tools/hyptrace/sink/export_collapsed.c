@@ -3,8 +3,8 @@
  * Export as collapsed stacks, for flame graphs: "el2;hvc;__pkvm_host_share_hyp 1204". A line has
  * what a CPU did, from the outside to the inside, and the sum of its times in ns.
  *
- * Time at EL2 is that between hyp_enter and hyp_exit; hyptrace_nest(3) says how timed events are
- * parts of it. Time in guests has stacks of its own: "guest;VM 0x1000;vCPU 0;DABT_LOW".
+ * Time at EL2 is that between hyp_enter and hyp_exit; hyptrace_nest(3) says how timed events and
+ * functions are parts of it. Time in guests has stacks of its own: "guest;VM 0x1000;vCPU 0;DABT_LOW".
  *
  * In a file without hyp_enter, a timed event has its duration without the time in guests. Else one
  * whose hyp_enter was lost does not count: nobody knows since when the CPU was at EL2.
@@ -140,7 +140,8 @@ static void begin_part(struct export_part *part)
 {
 	struct collapsed *state = xcalloc(1, sizeof(*state));
 
-	state->nest = or_die(hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS));
+	state->nest = or_die(hyptrace_nest_new(part->x->model, HYPTRACE_VISIT_KINDS |
+							      HYPTRACE_FUNCTION_KINDS));
 	part->state = state;
 }
 

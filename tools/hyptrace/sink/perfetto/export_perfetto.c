@@ -223,6 +223,8 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		const struct hyptrace_record *rec = &event->record;
 		struct perfetto_kind *kind;
 
+		if (__builtin_expect(!!p->functions.nest, 0))
+			perfetto_see_event(p, event);
 		if (__builtin_expect(!!rec->lost, 0))
 			put_loss(p, rec->ts, rec->lost);
 		if (__builtin_expect(!rec->data, 0))
@@ -251,6 +253,7 @@ static void end_part(struct export_part *part)
 	perfetto_ftrace_close(p);
 	perfetto_bundle_flush(&p->bundle, p->out);
 	perfetto_guest_end(p);
+	perfetto_end_functions(p);
 	if (p->waiting)
 		waiting[p->index] = p->waiting;
 	free(p->calls.outer.known);

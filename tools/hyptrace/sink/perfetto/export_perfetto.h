@@ -11,6 +11,7 @@
 #include "common/place.h"
 #include "output/map.h"
 #include "sink/export.h"
+#include "sink/functions.h"
 #include "protobuf.h"
 
 /* A name is in these tables of InternedData; the values are their field numbers. */
@@ -168,6 +169,8 @@ struct perfetto {
 	struct perfetto_nest	calls;		/* of the host */
 	struct perfetto_track	events;		/* that have no other track */
 	struct perfetto_track	losses;
+	struct functions	functions;	/* from the first one on */
+	struct perfetto_track	functions_track;
 	struct map		vcpus;		/* lists by their threads */
 	uint32_t		nr_vcpus;
 	struct perfetto_vcpu	*other;		/* for all that are too many */
@@ -188,6 +191,7 @@ enum perfetto_group {
 	PERFETTO_MEMORY,
 	PERFETTO_EVENTS,
 	PERFETTO_LOSSES,
+	PERFETTO_FUNCTIONS,
 };
 
 /* export_perfetto_track.c: tracks and their packets */
@@ -198,6 +202,9 @@ uint64_t perfetto_group(struct perfetto *p, enum perfetto_group group);
 uint64_t perfetto_cpu_track(struct perfetto *p, enum perfetto_group group, const char *prefix);
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 		  const struct perfetto_event *event);
+void perfetto_begin_slice(struct perfetto *p, struct perfetto_track *track, uint64_t time,
+			  perfetto_name_t name);
+void perfetto_end_slice(struct perfetto *p, struct perfetto_track *track, uint64_t time);
 void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event);
 void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
@@ -221,6 +228,12 @@ void perfetto_ftrace_close(struct perfetto *p);
 void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out);
 /* of the host's events, as a trace of their own */
 extern const struct export_format export_perfetto_host;
+
+/* export_perfetto_function.c: functions of EL2 */
+void perfetto_put_function(struct perfetto *p, struct perfetto_kind *kind,
+			   const struct hyptrace_record *rec);
+void perfetto_see_event(struct perfetto *p, const struct hyptrace_stream_event *event);
+void perfetto_end_functions(struct perfetto *p);
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_kinds(struct perfetto *p);

@@ -301,6 +301,7 @@ static const struct style {
 	[HYPTRACE_KIND_GUEST_FIXUP] = { put_guest_trap, BIT(VCPU) | BIT(DURATION),
 					BIT(VCPU) | BIT(DURATION) },
 	[HYPTRACE_KIND_ILLEGAL_TRAP] = { put_guest_trap, BIT(VCPU), BIT(VCPU) },
+	[HYPTRACE_KIND_FUNCTION] = { perfetto_put_function, 0, 0 },
 	[HYPTRACE_KIND_TRANSITION] = { put_other, BIT(VM) | BIT(PAGE) | BIT(COUNT) | BIT(RESULT),
 				       0 },
 };

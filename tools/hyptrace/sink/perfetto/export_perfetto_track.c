@@ -8,6 +8,8 @@
  * Packets do not have the flag that they need this state: a reader drops those that have it if
  * packets before them were lost, but a file has all its packets.
  */
+#include <sys/param.h>
+
 #include "output/die.h"
 #include "export_perfetto.h"
 
@@ -96,6 +98,7 @@ static const char *const group_names[] = {
 	[PERFETTO_MEMORY] = "Memory of EL2 and guests",
 	[PERFETTO_EVENTS] = "Events of EL2",
 	[PERFETTO_LOSSES] = "Lost events",
+	[PERFETTO_FUNCTIONS] = "Functions of EL2",
 };
 
 /* The number of a name, which must stay at its address: that identifies it */
@@ -303,11 +306,18 @@ static void put_begin(struct perfetto *p, struct perfetto_track *track,
 	put_packet(p->out, start, protobuf_close(message, to));
 }
 
+static void put_end(struct perfetto *p, struct perfetto_track *track, uint64_t time)
+{
+	uint8_t *start, *message = begin_packet(p, track, time, &start);
+
+	put_packet(p->out, start,
+		   protobuf_close(message, protobuf_uint(message, TYPE, TYPE_SLICE_END)));
+}
+
 /* Write a slice or an instant. */
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 		  const struct perfetto_event *event)
 {
-	uint8_t *start, *message;
 	unsigned int i;
 
 	if (!track->sequence)
@@ -322,10 +332,28 @@ void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 	put_begin(p, track, event);
 	if (event->is_instant)
 		return;
-	message = begin_packet(p, track, event->end, &start);
-	put_packet(p->out, start,
-		   protobuf_close(message, protobuf_uint(message, TYPE, TYPE_SLICE_END)));
+	put_end(p, track, event->end);
 	track->end = event->end;
+}
+
+/* Begin a slice of a track in which each packet is no earlier than the one before. */
+void perfetto_begin_slice(struct perfetto *p, struct perfetto_track *track, uint64_t time,
+			  perfetto_name_t name)
+{
+	struct perfetto_event event;
+
+	if (!track->sequence)
+		begin_sequence(p, track);
+	know(p, track, PERFETTO_EVENT_NAMES, name);
+	perfetto_begin_event(&event, MAX(time, track->time), 0, false);
+	event.name = name;
+	put_begin(p, track, &event);
+}
+
+/* End the last slice of such a track that has not ended. */
+void perfetto_end_slice(struct perfetto *p, struct perfetto_track *track, uint64_t time)
+{
+	put_end(p, track, MAX(time, track->time));
 }
 
 /* It may contain those of perfetto_put_inner(). Its begin is changed if it would not nest. */

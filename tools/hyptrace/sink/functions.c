@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The functions of EL2 that a CPU has called, as trees.
+ */
+#include "output/die.h"
+#include "functions.h"
+
+/* No function */
+#define NOBODY	UINT32_MAX
+
+void functions_begin(struct functions *f, const struct hyptrace_model *model)
+{
+	*f = (struct functions){ .nest = or_die(hyptrace_nest_new(model, HYPTRACE_FUNCTION_KINDS)) };
+}
+
+void functions_end(struct functions *f)
+{
+	hyptrace_nest_free(f->nest);
+	free(f->list);
+	*f = (struct functions){};
+}
+
+static void append(struct functions *f, const struct hyptrace_span *span)
+{
+	struct function *function;
+	unsigned int first = f->nr;
+
+	if (f->nr == f->max) {
+		f->max = f->max ? 2 * f->max : 64;
+		f->list = xreallocarray(f->list, f->max, sizeof(*f->list));
+	}
+	while (first && f->list[first - 1].span.depth > span->depth)
+		first = f->list[first - 1].first;
+	function = &f->list[f->nr++];
+	*function = (struct function){
+		.span = *span, .first = first, .next = NOBODY,
+		.recorded_depth = hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_DEPTH,
+							 &span->record),
+	};
+	function->span.record.data = NULL;
+	function->span.parent = NULL;
+}
+
+static bool take(struct functions *f)
+{
+	const struct hyptrace_span *span;
+
+	while ((span = hyptrace_nest_next(f->nest, 0)))
+		if (span->kind == HYPTRACE_KIND_FUNCTION)
+			append(f, span);
+	return f->nr;
+}
+
+bool functions_add(struct functions *f, const struct hyptrace_stream_event *event)
+{
+	if (hyptrace_nest_add(f->nest, event, true, 0))
+		die_no_memory();
+	return take(f);
+}
+
+bool functions_finish(struct functions *f)
+{
+	hyptrace_nest_end(f->nest);
+	return take(f);
+}
+
+void functions_walk(struct functions *f,
+		    void (*begin)(void *arg, const struct function *function),
+		    void (*end)(void *arg, const struct function *function), void *arg)
+{
+	auto_free unsigned int *outer = xcalloc(f->nr + 1, sizeof(*outer));
+	unsigned int i, j;
+
+	for (i = 0; i < f->nr; i++)
+		outer[i] = NOBODY;
+	/* those that begin with the same one: the outermost is the last one of the list */
+	for (i = 0; i < f->nr; i++) {
+		f->list[i].next = outer[f->list[i].first];
+		outer[f->list[i].first] = i;
+	}
+	for (i = 0; i < f->nr; i++) {
+		for (j = outer[i]; begin && j != NOBODY; j = f->list[j].next)
+			begin(arg, &f->list[j]);
+		end(arg, &f->list[i]);
+	}
+	f->nr = 0;
+}

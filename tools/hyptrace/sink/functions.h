@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The functions of EL2 that a CPU has called, as trees: EL2 records a function after those that it has
+ * called. For the formats and views that begin with the outer one.
+ */
+#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
+
+#include "lib/hyptrace_model.h"
+
+struct function {
+	struct hyptrace_span	span;		/* its record has no data */
+	uint64_t		recorded_depth;
+	unsigned int		first;		/* of those inside; its own number if there are none */
+	unsigned int		next;		/* begins after this one, and has the same first one */
+};
+
+struct functions {
+	struct hyptrace_nest	*nest;
+	struct function		*list;
+	unsigned int		nr;
+	unsigned int		max;
+};
+
+void functions_begin(struct functions *f, const struct hyptrace_model *model);
+void functions_end(struct functions *f);
+/* All events of the CPU. True if @list has functions: then they are walked and cleared. */
+bool functions_add(struct functions *f, const struct hyptrace_stream_event *event);
+/* No event follows; likewise. */
+bool functions_finish(struct functions *f);
+/* Begin and end each function in the order of time. @begin may be NULL. Clear the list. */
+void functions_walk(struct functions *f,
+		    void (*begin)(void *arg, const struct function *function),
+		    void (*end)(void *arg, const struct function *function), void *arg);
+
+/* Has it called other functions that are traced? */
+static inline bool function_is_caller(const struct functions *f, const struct function *function)
+{
+	return &f->list[function->first] != function;
+}
+
+#endif /* FUNCTIONS_H */
