@@ -9,9 +9,11 @@ static const struct argp_option options[] = {
 	{ "event", 'e', "FUNCTIONS", 0,
 	  "Trace only these functions: names or globs, with commas between them; may be repeated", 0 },
 	{ "depth", 'D', "N", 0, "Trace only functions that at most N-1 others have called", 0 },
-	{ "min", 'm', "TIME", 0, "Print only functions that took so long, such as 10us", 0 },
+	{ "min", 'm', "TIME", 0, "Trace only functions that took so long, such as 10us", 0 },
 	{ "flat", OPTION_FLAG(struct graph, is_flat), NULL, 0,
 	  "Print no calls, but the sums of each function", 0 },
+	{ "tree", OPTION_FLAG(struct graph, is_tree), NULL, 0,
+	  "Print no calls, but the sums of each function, apart for those that have called it", 0 },
 	{ 0 }
 };
 
@@ -20,16 +22,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct graph *g = state->input;
 	char *end;
 
+	if (cmd_set_flag(key, g))
+		return 0;
 	switch (key) {
 	case 'e':
 		return cmd_add_words(&g->functions, arg);
 	case 'D':
 		g->depth = strtoul(arg, &end, 10);
 		return *end || !g->depth || g->depth > UINT16_MAX ?
-		       cmd_usage("bad depth \"%s\": use a number from 1 on", arg) : 0;
+		       cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg, UINT16_MAX) : 0;
 	case 'm':
 		return parse_duration(arg, &g->least) ? 0 :
 		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us", arg);
+	case ARGP_KEY_END:
+		return g->is_flat && g->is_tree ? cmd_usage("--flat and --tree exclude each other") : 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -38,7 +44,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = ARGS_COMMAND,
-	.doc = "Print the functions of EL2 that each entry has called, with the events in their place, until a signal comes, or COMMAND has ended. When the trace ends, the functions are traced as before.",
+	.doc = "Print which functions of EL2 have called each other, how long they took, and the events where they happened, until a signal comes, or COMMAND has ended. With --input, those of a file. At the end the functions are traced as before. With COMMAND, its exit code is returned.",
 };
 
 static int cmd_graph(struct context *ctx, int argc, char **argv)
@@ -60,6 +66,7 @@ static int cmd_graph(struct context *ctx, int argc, char **argv)
 		code = session_run(&g.session);
 		graph_finish(&g);
 	}
+	graph_free(&g);
 	return session_close(&g.session, code);
 }
 

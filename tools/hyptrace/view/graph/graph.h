@@ -5,48 +5,61 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 
-#include "lib/hyptrace_model.h"
 #include "session/session.h"
+#include "sink/functions.h"
+#include "sink/lines.h"
 
-/* What a CPU has done since it has entered EL2 last: functions, and other events */
-struct graph_item {
-	uint64_t	begin;
-	uint64_t	end;		/* of an event: @begin */
-	uint64_t	inside;		/* ns of the functions that it has called itself */
-	uint32_t	depth;
-	const char	*name;		/* of a function; NULL: an event */
-	char		*text;		/* of an event */
-	bool		has_lines;	/* others are printed inside it */
+/* An event that is no function, and what the functions of a visit are printed with */
+struct graph_event {
+	uint64_t	ts;
+	uint32_t	size;
+	unsigned char	*data;
 };
 
 struct graph_cpu {
-	struct graph_item	*items;
+	unsigned int		id;
+	struct functions	functions;
+	struct graph_event	*events;	/* since EL2 has returned to the host last */
 	unsigned int		nr;
 	unsigned int		max;
-	bool			has_functions;
 };
 
-/* The sums of a function */
+/* The sums of a function; with --tree, of those that the same functions have called */
 struct graph_sum {
+	uint64_t	key;
 	const char	*name;
+	char		*text;		/* with --tree: the name, indented */
 	uint64_t	calls;
 	uint64_t	total;
 	uint64_t	self;
 	uint64_t	longest;
+	unsigned int	depth;
+	unsigned int	parent;
+	unsigned int	first;		/* of those that it has called; 0: none */
+	unsigned int	next;
+};
+
+/* The first one is no function: it has called the outermost ones */
+struct graph_sums {
+	struct graph_sum	*list;
+	unsigned int		nr;
+	unsigned int		at;	/* the function that the CPU is in */
+	bool			is_tree;
 };
 
 struct graph {
 	struct session		session;
+	struct lines		lines;
 	struct hyptrace_model	*model;
 	struct words		functions;	/* -e */
 	struct hyptrace_filter	*filter;	/* with a file */
 	uint64_t		depth;		/* 0: any */
 	uint64_t		least;		/* ns */
 	bool			is_flat;
-	struct graph_cpu	*cpus;
+	bool			is_tree;
+	struct graph_cpu	**cpus;
 	unsigned int		nr_cpus;
-	struct graph_sum	*sums;
-	unsigned int		nr_sums;
+	struct graph_sums	sums;
 	uint64_t		nr_functions;	/* printed or added */
 };
 
@@ -54,9 +67,14 @@ extern const struct session_ops graph_ops;
 
 int graph_begin(struct graph *g);
 void graph_finish(struct graph *g);
+void graph_free(struct graph *g);
 
 /* graph_print.c */
-void graph_print(struct graph *g, unsigned int cpu, struct graph_item *items, unsigned int nr);
-void graph_print_sums(struct graph *g);
+void graph_print(struct graph *g, struct graph_cpu *cpu);
+
+/* graph_sums.c */
+void graph_sums_add(struct graph_sums *sums, struct functions *functions);
+void graph_sums_print(struct graph_sums *sums, struct printer *p);
+void graph_sums_free(struct graph_sums *sums);
 
 #endif /* GRAPH_H */

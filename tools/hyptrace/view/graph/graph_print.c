@@ -1,139 +1,145 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace graph: print the functions of a visit of EL2 as calls inside each other, or add them up.
+ * hyptrace graph: print the functions of a visit of EL2 as calls inside each other, and the other
+ * events where they happened.
  */
-#include <sys/param.h>
-
-#include "output/columns.h"
+#include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"
 #include "graph.h"
 
-/* Calls inside each other: EL2 keeps fewer. */
-#define DEPTH_MAX	128
+#define INDENT		2
+#define TIME_WIDTH	11
 
-/* A function begins before what it has called, and what happens at once is inside it. */
-static int by_begin(const void *a, const void *b)
-{
-	const struct graph_item *x = a, *y = b;
-
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	if (!x->name != !y->name)
-		return x->name ? -1 : 1;
-	return x->name ? (x->depth > y->depth) - (x->depth < y->depth) : 0;
-}
-
-static void print_head(struct out *out, unsigned int cpu, const struct graph_item *ended)
-{
-	if (ended)
-		out_printf(out, "%3u)  %10.3f us  |  ", cpu, (ended->end - ended->begin) / 1e3);
-	else
-		out_printf(out, "%3u)                 |  ", cpu);
-}
-
-static void print_indented(struct out *out, unsigned int depth, const char *text, const char *end)
-{
-	out_printf(out, "%*s%s%s\n", (int)(2 * depth), "", text, end);
-}
-
-static void add_sum(struct graph *g, const struct graph_item *item)
-{
-	const uint64_t duration = item->end - item->begin;
-	struct graph_sum *sum;
-	unsigned int i;
-
-	for (i = 0; i < g->nr_sums && g->sums[i].name != item->name; i++)
-		;
-	if (i == g->nr_sums) {
-		g->sums = xreallocarray(g->sums, ++g->nr_sums, sizeof(*g->sums));
-		g->sums[i] = (struct graph_sum){ .name = item->name };
-	}
-	sum = &g->sums[i];
-	sum->calls++;
-	sum->total += duration;
-	sum->self += duration - MIN(item->inside, duration);
-	sum->longest = MAX(sum->longest, duration);
-}
-
-/* The functions that have not ended */
-struct open {
-	struct graph_item	*items[DEPTH_MAX];
-	unsigned int		nr;
+struct printing {
+	struct graph		*g;
+	struct graph_cpu	*cpu;
+	unsigned int		next;	/* event */
+	uint64_t		depth;	/* of what happens now */
 };
 
-static void end_function(struct graph *g, struct open *open, unsigned int cpu)
+/* Print what is before a function or an event; @time is how long a function took, or NULL. */
+static void put_head(const struct printing *p, uint64_t depth, const uint64_t *time)
 {
-	struct graph_item *item = open->items[--open->nr];
-	struct out *out = &g->session.ctx->out;
+	struct out *out = &p->g->session.ctx->out;
+	char text[TIME_TEXT_SIZE] = "";
 
-	if (open->nr)
-		open->items[open->nr - 1]->inside += item->end - item->begin;
-	g->nr_functions++;
-	if (g->is_flat) {
-		add_sum(g, item);
-	} else if (item->has_lines) {
-		print_head(out, cpu, item);
-		print_indented(out, open->nr, "} ", item->name);
-	}
+	if (time)
+		time_text(text, *time);
+	out_printf(out, "%3u) %*s |  ", p->cpu->id, TIME_WIDTH, text);
+	out_spaces(out, INDENT * depth);
 }
 
-/* Print what a CPU has done in a visit, or add it up. */
-void graph_print(struct graph *g, unsigned int cpu, struct graph_item *items, unsigned int nr)
+static void put_event(const struct printing *p, const struct graph_event *event)
 {
-	struct out *out = &g->session.ctx->out;
-	struct open open = { .nr = 0 };
-	unsigned int i;
-
-	qsort(items, nr, sizeof(*items), by_begin);
-	for (i = 0; i < nr; i++) {
-		struct graph_item *item = &items[i];
-
-		while (open.nr && (item->name ? open.items[open.nr - 1]->depth >= item->depth :
-						open.items[open.nr - 1]->end <= item->begin))
-			end_function(g, &open, cpu);
-		if (!item->name) {
-			print_head(out, cpu, NULL);
-			print_indented(out, open.nr, "", item->text);
-			continue;
-		}
-		item->has_lines = i + 1 < nr && (items[i + 1].name ? items[i + 1].depth > item->depth :
-						  items[i + 1].begin < item->end);
-		if (!g->is_flat) {
-			print_head(out, cpu, item->has_lines ? NULL : item);
-			print_indented(out, open.nr, item->name, item->has_lines ? "() {" : "();");
-		}
-		if (open.nr < DEPTH_MAX)
-			open.items[open.nr++] = item;
-	}
-	while (open.nr)
-		end_function(g, &open, cpu);
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct graph_sum *x = a, *y = b;
-
-	return x->self == y->self ? 0 : x->self < y->self ? 1 : -1;
-}
-
-void graph_print_sums(struct graph *g)
-{
-	static const struct column all[] = {
-		{ "function", "FUNCTION", COLUMN_OF(COLUMN_STRING, struct graph_sum, name), NULL },
-		{ "calls", "CALLS", COLUMN_OF(COLUMN_U64, struct graph_sum, calls), NULL },
-		{ "total", "TOTAL", COLUMN_OF(COLUMN_U64, struct graph_sum, total), NULL },
-		{ "self", "SELF", COLUMN_OF(COLUMN_U64, struct graph_sum, self), NULL },
-		{ "longest", "MAX", COLUMN_OF(COLUMN_U64, struct graph_sum, longest), NULL },
+	const struct hyptrace_record rec = {
+		.ts = event->ts, .data = event->data, .size = event->size,
 	};
-	struct columns columns = COLUMNS(all);
-	struct printer *p = g->session.ctx->p;
-	unsigned int i;
+	struct hyptrace_formats *formats = p->g->session.formats;
+	struct out *out = &p->g->session.ctx->out;
+	const struct hyptrace_event *of;
+	size_t len;
 
-	if (g->nr_sums)
-		qsort(g->sums, g->nr_sums, sizeof(*g->sums), longest_first);
-	printer_table(p, NULL, &columns);
-	for (i = 0; i < g->nr_sums; i++)
-		columns_print(&columns, p, &g->sums[i]);
-	printer_end(p);
+	if (p->g->lines.json) {
+		lines_event(&p->g->lines, p->cpu->id, &rec);
+		return;
+	}
+	of = hyptrace_formats_event(formats, &rec);
+	put_head(p, p->depth, NULL);
+	out_puts(out, "/* ");
+	out_puts(out, of ? of->name : "unknown event");
+	if (of) {
+		out_puts(out, ": ");
+		text_put_plain(out, hyptrace_formats_text(formats, of, &rec, &len));
+	}
+	out_puts(out, " */\n");
+}
+
+/* Print the events up to that time. */
+static void put_events(struct printing *p, uint64_t until)
+{
+	while (p->next < p->cpu->nr && p->cpu->events[p->next].ts <= until)
+		put_event(p, &p->cpu->events[p->next++]);
+}
+
+static void put_row(const struct printing *p, const struct function *function)
+{
+	const struct hyptrace_span *span = &function->span;
+	struct printer *printer = p->g->session.ctx->p;
+
+	printer_line(printer, STYLE_PLAIN, "%s", "");
+	printer_u64(printer, "time", span->begin);
+	printer_uint(printer, "cpu", p->cpu->id);
+	printer_str(printer, "kind", "func");
+	printer_str(printer, "name", span->name);
+	printer_uint(printer, "depth", function->recorded_depth);
+	printer_u64(printer, "duration", span->end - span->begin);
+	printer_u64(printer, "self", span->own);
+	printer_end(printer);
+}
+
+static void put_name(const struct printing *p, const struct function *function, const char *after)
+{
+	struct out *out = &p->g->session.ctx->out;
+
+	text_put_plain(out, function->span.name ?: "unknown");
+	out_puts(out, after);
+}
+
+/* Does a function have lines inside: other functions, or events? */
+static bool has_lines(const struct printing *p, const struct function *function)
+{
+	return function_is_caller(&p->cpu->functions, function) ||
+	       (p->next < p->cpu->nr && p->cpu->events[p->next].ts <= function->span.end);
+}
+
+static void begin(void *arg, const struct function *function)
+{
+	const struct hyptrace_span *span = &function->span;
+	const uint64_t time = span->end - span->begin;
+	struct printing *p = arg;
+
+	/* what happens in the tick in which a function begins is in the function */
+	if (span->begin)
+		put_events(p, span->begin - 1);
+	p->depth = function->recorded_depth + 1;
+	if (p->g->lines.json) {
+		put_row(p, function);
+		return;
+	}
+	if (has_lines(p, function)) {
+		put_head(p, function->recorded_depth, NULL);
+		put_name(p, function, "() {\n");
+		return;
+	}
+	put_head(p, function->recorded_depth, &time);
+	put_name(p, function, "();\n");
+}
+
+static void end(void *arg, const struct function *function)
+{
+	const struct hyptrace_span *span = &function->span;
+	const uint64_t time = span->end - span->begin;
+	struct printing *p = arg;
+	const bool is_caller = function_is_caller(&p->cpu->functions, function);
+	const bool is_open = is_caller || has_lines(p, function);
+	char text[TIME_TEXT_SIZE];
+
+	put_events(p, span->end);
+	p->depth = function->recorded_depth;
+	p->g->nr_functions++;
+	if (!is_open || p->g->lines.json)
+		return;
+	put_head(p, p->depth, &time);
+	time_text(text, span->own);
+	out_printf(&p->g->session.ctx->out, is_caller ? "} /* self %s */\n" : "}\n", text);
+}
+
+void graph_print(struct graph *g, struct graph_cpu *cpu)
+{
+	struct printing p = { .g = g, .cpu = cpu };
+
+	functions_walk(&cpu->functions, begin, end, &p);
+	/* after the last function of the visit */
+	put_events(&p, UINT64_MAX);
 }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace graph: which functions EL2 traces, and what belongs to one visit of EL2. The functions of a
- * visit are recorded when it ends: what a CPU has done waits until then.
+ * hyptrace graph: which functions EL2 traces, and what belongs to one visit of EL2. The functions of
+ * a visit are recorded when it ends: what a CPU has done waits until then.
  */
 #include <fnmatch.h>
 
 #include "output/die.h"
 #include "graph.h"
 
-/* A visit in which no function is traced is not kept longer than this. */
-#define ITEMS_MAX	65536
+/* More events of a visit are not kept: the first ones are not printed. */
+#define EVENTS_MAX	65536
+
+/* They tell where visits end; functions are printed in another way. */
+#define NOT_PRINTED \
+	(HYPTRACE_KIND_BIT(HYPTRACE_KIND_ENTER) | HYPTRACE_KIND_BIT(HYPTRACE_KIND_EXIT) | \
+	 HYPTRACE_FUNCTION_KINDS)
 
 static const struct hyptrace_meaning *function_of(const struct graph *g)
 {
@@ -36,6 +41,21 @@ static bool is_chosen(const struct graph *g, const char *name, bool *used)
 	return found;
 }
 
+static int fail_unknown(const struct graph *g, const struct hyptrace_field *field, const char *word)
+{
+	const char *near = NULL;
+	unsigned int i;
+
+	for (i = 0; i < field->nr_symbols; i++)
+		near = hyptrace_nearest(word, near, field->symbols[i]->name);
+	if (near && !strpbrk(word, "*?["))
+		return cmd_fail("cannot trace \"%s\": no such function; did you mean \"%s\"?", word,
+				near);
+	return cmd_fail("cannot trace \"%s\": %s (\"hyptrace list -v func\" lists the functions of \"%s\")",
+			word, strpbrk(word, "*?[") ? "no function matches" : "no such function",
+			g->session.name);
+}
+
 /* Write the condition on the id that -e means. */
 static int put_functions(const struct graph *g, FILE *f)
 {
@@ -55,8 +75,7 @@ static int put_functions(const struct graph *g, FILE *f)
 	}
 	for (i = 0; i < g->functions.nr; i++)
 		if (!used[i])
-			return cmd_fail("no function \"%s\" of EL2 can be traced: \"hyptrace list -r %s func --fields\" lists those that can",
-					g->functions.words[i], g->session.name);
+			return fail_unknown(g, field, g->functions.words[i]);
 	return EXIT_DONE;
 }
 
@@ -93,11 +112,14 @@ int graph_begin(struct graph *g)
 	struct hyptrace_error err;
 	auto_free char *text = NULL;
 	FILE *f;
-	int code;
+	int code = lines_begin(&g->lines, s, s->clock, s->formats);
 
+	if (code)
+		return code;
 	g->model = or_die(hyptrace_model_new(s->formats, NULL));
+	g->sums.is_tree = g->is_tree;
 	if (!function_of(g))
-		return cmd_fail("\"%s\" has no event of functions of EL2", s->name);
+		return cmd_fail("cannot trace functions: \"%s\" has no event func", s->name);
 	event = function_of(g)->event;
 	if (event->missing)
 		return cmd_fail("cannot trace functions: this kernel was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
@@ -119,60 +141,94 @@ int graph_begin(struct graph *g)
 	return session_hold(s, &choice);
 }
 
-static struct graph_cpu *cpu_of(struct graph *g, unsigned int cpu)
+static struct graph_cpu *cpu_of(struct graph *g, unsigned int id)
 {
-	if (cpu >= g->nr_cpus) {
-		g->cpus = xreallocarray(g->cpus, cpu + 1, sizeof(*g->cpus));
-		memset(g->cpus + g->nr_cpus, 0, (cpu + 1 - g->nr_cpus) * sizeof(*g->cpus));
-		g->nr_cpus = cpu + 1;
-	}
-	return &g->cpus[cpu];
+	struct graph_cpu *cpu;
+
+	while (id >= g->nr_cpus)
+		xappend(g->cpus, g->nr_cpus);
+	if (g->cpus[id])
+		return g->cpus[id];
+	cpu = xcalloc(1, sizeof(*cpu));
+	cpu->id = id;
+	functions_begin(&cpu->functions, g->model);
+	g->cpus[id] = cpu;
+	return cpu;
 }
 
-static void flush(struct graph *g, unsigned int cpu)
+static void forget_events(struct graph_cpu *cpu)
 {
-	struct graph_cpu *at = &g->cpus[cpu];
-	unsigned int i;
+	while (cpu->nr)
+		free(cpu->events[--cpu->nr].data);
+}
 
-	if (at->has_functions)
-		graph_print(g, cpu, at->items, at->nr);
-	for (i = 0; i < at->nr; i++)
-		free(at->items[i].text);
-	at->nr = 0;
-	at->has_functions = false;
+/* The functions of a visit are known. */
+static void show(struct graph *g, struct graph_cpu *cpu)
+{
+	if (g->is_flat || g->is_tree) {
+		g->nr_functions += cpu->functions.nr;
+		graph_sums_add(&g->sums, &cpu->functions);
+	} else {
+		graph_print(g, cpu);
+	}
+	forget_events(cpu);
+}
+
+static void keep_event(struct graph_cpu *cpu, const struct hyptrace_record *rec)
+{
+	struct graph_event *event;
+
+	if (cpu->nr == EVENTS_MAX)
+		forget_events(cpu);
+	if (cpu->nr == cpu->max) {
+		cpu->max = cpu->max ? 2 * cpu->max : 64;
+		cpu->events = xreallocarray(cpu->events, cpu->max, sizeof(*cpu->events));
+	}
+	event = &cpu->events[cpu->nr++];
+	*event = (struct graph_event){ .ts = rec->ts, .size = rec->size };
+	event->data = memcpy(xmalloc(rec->size), rec->data, rec->size);
+}
+
+/* Does EL2 return to the host? Else the CPU comes back to EL2, from a guest or from the firmware. */
+static bool is_return(const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
+{
+	const uint64_t reason = hyptrace_meaning_key(meaning, rec);
+	const char *name = hyptrace_meaning_name(meaning, reason);
+
+	return meaning->kind == HYPTRACE_KIND_EXIT && reason != meaning->into_guest &&
+	       !(name && !strcmp(name, "smc"));
 }
 
 static void add(struct graph *g, const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_record *rec = &event->record;
-	const struct hyptrace_meaning *meaning = hyptrace_model_meaning(g->model, rec);
-	struct graph_cpu *at = cpu_of(g, event->cpu);
-	struct graph_item item = { .begin = rec->ts, .end = rec->ts };
-	size_t len;
+	struct graph_cpu *cpu = cpu_of(g, event->cpu);
+	const struct hyptrace_meaning *meaning = g->model->unknown;
 
-	if (meaning->kind == HYPTRACE_KIND_FUNCTION) {
-		if (g->filter && !hyptrace_filter_match(g->filter, rec))
-			return;
-		item.end -= hyptrace_meaning_value(meaning, HYPTRACE_ROLE_AGO, rec);
-		item.begin = item.end - hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-		item.depth = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DEPTH, rec);
-		item.name = hyptrace_meaning_name(meaning, hyptrace_meaning_key(meaning, rec));
-		item.name = item.name ?: "?";
-		at->has_functions = true;
-	} else if (meaning->event && !g->is_flat) {
-		const char *text = hyptrace_formats_text(g->session.formats, meaning->event, rec, &len);
+	if (rec->data)
+		meaning = hyptrace_model_meaning(g->model, rec);
+	if (rec->lost) {
+		const struct hyptrace_stream_event loss = {
+			.cpu = event->cpu, .record = { .ts = rec->ts, .lost = rec->lost },
+		};
 
-		item.text = xasprintf("%s: %.*s", meaning->event->name, (int)len, text);
+		if (functions_add(&cpu->functions, &loss))
+			show(g, cpu);
+		forget_events(cpu);
+		/* the sums have no place for it: the last line counts it */
+		if (!g->is_flat && !g->is_tree)
+			lines_lost(&g->lines, event->cpu, rec->ts, rec->lost);
 	}
-	if (item.name || item.text) {
-		if (at->nr == at->max) {
-			at->max = at->max ? 2 * at->max : 256;
-			at->items = xreallocarray(at->items, at->max, sizeof(*at->items));
-		}
-		at->items[at->nr++] = item;
-	}
-	if (meaning->kind == HYPTRACE_KIND_EXIT || at->nr >= ITEMS_MAX)
-		flush(g, event->cpu);
+	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->filter &&
+			   !hyptrace_filter_match(g->filter, rec)))
+		return;
+	if (functions_add(&cpu->functions, &(struct hyptrace_stream_event){
+			.cpu = event->cpu, .record = { .ts = rec->ts, .data = rec->data, .size = rec->size } }))
+		show(g, cpu);
+	if (is_return(meaning, rec))
+		forget_events(cpu);
+	else if (!(HYPTRACE_KIND_BIT(meaning->kind) & NOT_PRINTED) && !g->is_flat && !g->is_tree)
+		keep_event(cpu, rec);
 }
 
 static void batch(struct session *session, const struct hyptrace_stream_event *events,
@@ -182,8 +238,7 @@ static void batch(struct session *session, const struct hyptrace_stream_event *e
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (events[i].record.data)
-			add(g, &events[i]);
+		add(g, &events[i]);
 }
 
 const struct session_ops graph_ops = { .batch = batch };
@@ -191,18 +246,34 @@ const struct session_ops graph_ops = { .batch = batch };
 /* Print what still waits, the sums, and the last line. */
 void graph_finish(struct graph *g)
 {
-	unsigned int cpu;
+	const bool has_sums = g->is_flat || g->is_tree;
+	unsigned int i;
 
-	for (cpu = 0; cpu < g->nr_cpus; cpu++) {
-		flush(g, cpu);
-		free(g->cpus[cpu].items);
-	}
-	if (g->is_flat)
-		graph_print_sums(g);
+	for (i = 0; i < g->nr_cpus; i++)
+		if (g->cpus[i] && functions_finish(&g->cpus[i]->functions))
+			show(g, g->cpus[i]);
+	if (has_sums)
+		graph_sums_print(&g->sums, g->session.ctx->p);
 	out_flush(&g->session.ctx->out);
-	session_note_counts(&g->session, "function", g->nr_functions, g->is_flat ? "counted" : "printed");
+	session_note_counts(&g->session, "function", g->nr_functions, has_sums ? "counted" : "printed");
+}
+
+void graph_free(struct graph *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->nr_cpus; i++) {
+		if (!g->cpus[i])
+			continue;
+		functions_end(&g->cpus[i]->functions);
+		forget_events(g->cpus[i]);
+		free(g->cpus[i]->events);
+		free(g->cpus[i]);
+	}
 	free(g->cpus);
-	free(g->sums);
+	graph_sums_free(&g->sums);
+	free(g->functions.words);
+	lines_end(&g->lines);
 	hyptrace_filter_free(g->filter);
 	hyptrace_model_free(g->model);
 }
