@@ -93,6 +93,11 @@ test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--def
 test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c out.c die.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
+test_tools_graph-srcs := $(test_tools_lines-srcs) $(call command,graph_run.c graph_print.c graph_sums.c functions.c)
+test_tools_graph-cflags := $(test_tools_lines-cflags)
+# the other functions are not called
+test_tools_graph-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,choice_list \
+	cmd_fail_verb event_hold filter_parse session_hold)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)
 test_tools_catch-cflags := $(tools-cflags)
 # the other functions are not called

@@ -82,6 +82,29 @@ static void stays_with_losses(void **state)
 	expect_export("el2;unknown 10\n");
 }
 
+/* EL2 records functions at the end; they are parts of a call, or the other way round. */
+static void put_functions(void)
+{
+	PUT(100 * US, 0, hyp_enter, .reason = 1);
+	PUT(180 * US, 0, host_hcall, .id = 9, .duration = 70 * US);
+	PUT(190 * US, 0, func, .id = 3, .depth = 2, .duration = 10 * US, .ago = 50 * US);
+	PUT(190 * US, 0, func, .id = 1, .depth = 1, .duration = 40 * US, .ago = 20 * US);
+	PUT(190 * US, 0, func, .id = 0, .depth = 0, .duration = 80 * US, .ago = 5 * US);
+	PUT(200 * US, 0, hyp_exit, .reason = 6);
+}
+
+static void functions_as_stacks(void **state)
+{
+	(void)state;
+	begin_export("collapsed", false);
+	put_functions();
+	expect_export("el2;hvc 20000\n"
+		      "el2;hvc;handle_host_hcall 10000\n"
+		      "el2;hvc;handle_host_hcall;opaque 30000\n"
+		      "el2;hvc;handle_host_hcall;opaque;handle___share 30000\n"
+		      "el2;hvc;handle_host_hcall;opaque;handle___share;inner 10000\n");
+}
+
 static void too_many_stacks(void **state)
 {
 	unsigned int i;
@@ -155,6 +178,30 @@ static void slices_that_are_missing(void **state)
 	ASSERT_HAS(text, "\"ts\":200.000,\"s\":\"t\",\"name\":\"LOST\",\"args\":{\"lost\":5}}");
 	ASSERT_HAS(text, "\"name\":\"LOST\",\"args\":{\"lost\":null}}");
 	ASSERT_HAS(text, "\"ts\":700.001,\"s\":\"t\",\"name\":\"unknown\"}");
+	free(text);
+}
+
+static void functions_as_slices(void **state)
+{
+	const char *outer, *inner;
+	char *text;
+
+	(void)state;
+	begin_export("chrome", false);
+	put_functions();
+	/* a guest's run is in the first one, which is on the thread of long calls, as are calls */
+	PUT(300 * US, 0, hyp_enter, .reason = 5);
+	PUT(310 * US, 0, func, .id = 4, .depth = 1, .duration = 2 * US, .ago = 4 * US);
+	PUT(310 * US, 0, func, .id = 2, .depth = 0, .duration = 100 * US, .ago = 1 * US);
+	text = end_export();
+	outer = strstr(text, "\"tid\":0,\"ts\":105.000,\"dur\":80.000,\"name\":\"handle_host_hcall\",\"args\":{\"event\":\"func\",\"self\":40000}}");
+	inner = strstr(text, "\"tid\":0,\"ts\":130.000,\"dur\":10.000,\"name\":\"inner\",");
+	assert_non_null(outer);
+	assert_non_null(inner);
+	/* viewers keep the order of slices that take as long */
+	assert_true(outer < inner);
+	ASSERT_HAS(text, "\"tid\":0,\"ts\":304.000,\"dur\":2.000,\"name\":\"leaf\",");
+	ASSERT_HAS(text, "\"tid\":1048576,\"ts\":209.000,\"dur\":100.000,\"name\":\"outer\",");
 	free(text);
 }
 
@@ -504,7 +551,9 @@ int main(void)
 		cmocka_unit_test_setup(guest_in_a_hypercall, describe),
 		cmocka_unit_test_setup(guest_without_stays, describe),
 		cmocka_unit_test_setup(stays_with_losses, describe),
+		cmocka_unit_test_setup(functions_as_stacks, describe),
 		cmocka_unit_test_setup(too_many_stacks, describe),
+		cmocka_unit_test_setup(functions_as_slices, describe),
 		cmocka_unit_test_setup(slices_that_are_missing, describe),
 		cmocka_unit_test_setup(arguments_of_slices, describe),
 		cmocka_unit_test_setup(lines, describe),

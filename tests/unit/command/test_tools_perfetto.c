@@ -453,6 +453,38 @@ static void no_event(void **state)
 	expect("");
 }
 
+/* A function is recorded after those that it has called, but begins before them. */
+static void functions(void **state)
+{
+	(void)state;
+	PUT(2, 1000, func, .id = 4, .depth = 2, .duration = 16, .ago = 100);
+	PUT(2, 1000, func, .id = 3, .depth = 1, .duration = 16, .ago = 100);
+	PUT(2, 1000, func, .id = 4, .depth = 1, .duration = 0, .ago = 100);
+	PUT(2, 1000, func, .id = 2, .depth = 0, .duration = 48, .ago = 84);
+	PUT(2, 1010, hyp_exit, .reason = 6);
+	PUT(2, 2000, func, .id = 77, .depth = 0, .duration = 10);
+	lose(2, 2500, 1);
+	PUT(2, 3000, func, .id = 2, .depth = 1, .duration = 10);
+	expect("track Functions of EL2\n"
+	       "track Functions of EL2/Functions CPU 2\n"
+	       "[Functions CPU 2] 868 B outer\n"
+	       "[Functions CPU 2] 884 B inner\n"
+	       "[Functions CPU 2] 884 B leaf\n"
+	       "[Functions CPU 2] 900 E\n"
+	       "[Functions CPU 2] 900 E\n"
+	       "[Functions CPU 2] 900 B leaf\n"
+	       "[Functions CPU 2] 900 E\n"
+	       "[Functions CPU 2] 916 E\n"
+	       "[Functions CPU 2] 1990 B func\n"
+	       "[Functions CPU 2] 2000 E\n"
+	       "track Lost events\n"
+	       "track Lost events/Losses CPU 2\n"
+	       "[Losses CPU 2] 2000 B LOST 1 event lost=1\n"
+	       "[Losses CPU 2] 2500 E\n"
+	       "[Functions CPU 2] 2990 B outer\n"
+	       "[Functions CPU 2] 3000 E\n");
+}
+
 static int begin_late(void **state)
 {
 	info.offset = 500;
@@ -490,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup(wrong_durations, begin),
 		cmocka_unit_test_setup(many_names, begin),
 		cmocka_unit_test_setup(no_event, begin),
+		cmocka_unit_test_setup(functions, begin),
 		cmocka_unit_test_setup(clocks, begin_late),
 	};
 

@@ -344,6 +344,9 @@ static void memory(void **state)
 	       .pool = 0x812f4);
 	EXPECT("free order=0 left=1021 pool=0x0", hyp_pool, .op = 1, .left = 1021);
 	EXPECT("0x2 order=0 left=0 pool=0x0", hyp_pool, .op = 2);
+	EXPECT("leaf depth=2 <1.204 us, 16 ns ago>", func, .id = 4, .depth = 2, .duration = 1204,
+	       .ago = 16);
+	EXPECT("0x4d depth=0 <0 ns, 0 ns ago>", func, .id = 77);
 }
 
 /* Events without a sentence */

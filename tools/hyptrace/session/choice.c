@@ -2,11 +2,15 @@
 /*
  * The events that words of the command line and -F choose, to be printed or counted.
  */
+#include <fnmatch.h>
+
 #include "output/die.h"
 #include "select.h"
 
 /* The remote whose only events are marks */
 #define TEST_REMOTE	"test"
+/* The event of the functions of EL2 */
+#define FUNCTIONS	"func"
 /* Blanks before a wrong filter, and before the caret */
 #define INDENT	2
 
@@ -84,6 +88,26 @@ static void leave_out_missing(struct event_choice *choice, const struct words *w
 	choice->nr = nr;
 }
 
+/*
+ * Leave out func if it is only one of all events: it changes the text of EL2, and its events push
+ * the others out of the rings. For what enables events.
+ */
+void cmd_leave_out_func(struct event_choice *choice, const struct words *words)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < words->nr; i++)
+		if (strcmp(words->words[i], "all") && !fnmatch(words->words[i], FUNCTIONS, 0))
+			return;
+	for (i = 0; i < choice->nr; i++) {
+		if (!strcmp(choice->names[i], FUNCTIONS))
+			continue;
+		choice->names[nr] = choice->names[i];
+		choice->events[nr++] = choice->events[i];
+	}
+	choice->nr = nr;
+}
+
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice)
 {
@@ -112,6 +136,7 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 			return;
 	select_events(events, nr, words->words, words->nr, choice);
 	leave_out_missing(choice, only);
+	cmd_leave_out_func(choice, words);
 	if (quiet)
 		return;
 	if (choice->nr > 2)

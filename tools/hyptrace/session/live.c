@@ -143,11 +143,13 @@ int session_hold_chosen(struct session *s, const struct words *words)
 	const char *verb = s->ctx->verb->name;
 	int code = EXIT_DONE;
 
-	if (words && words->nr)
+	if (words && words->nr) {
 		code = cmd_choose_events(verb, s->events, s->nr_events, words, &choice);
-	else if (!s->no_start)
+		cmd_leave_out_func(&choice, words);
+	} else if (!s->no_start) {
 		cmd_choose_default(verb, s->name, s->events, s->nr_events, &s->choice.words,
 				   s->quiet, &choice);
+	}
 	return code ?: check_filter(s, &choice) ?: session_hold(s, &choice);
 }
 

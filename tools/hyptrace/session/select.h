@@ -82,6 +82,7 @@ error_t cmd_add_words(struct words *words, char *list);
 error_t cmd_set_filter(const char **filter, const char *arg);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
+void cmd_leave_out_func(struct event_choice *choice, const struct words *words);
 void cmd_choose_default(const char *what, const char *remote, struct hyptrace_event *const *events,
 			unsigned int nr, const struct words *only, bool quiet,
 			struct event_choice *choice);

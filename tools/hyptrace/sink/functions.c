@@ -10,7 +10,10 @@
 
 void functions_begin(struct functions *f, const struct hyptrace_model *model)
 {
-	*f = (struct functions){ .nest = or_die(hyptrace_nest_new(model, HYPTRACE_FUNCTION_KINDS)) };
+	*f = (struct functions){
+		.model = model,
+		.nest = or_die(hyptrace_nest_new(model, HYPTRACE_FUNCTION_KINDS)),
+	};
 }
 
 void functions_end(struct functions *f)
@@ -53,7 +56,12 @@ static bool take(struct functions *f)
 
 bool functions_add(struct functions *f, const struct hyptrace_stream_event *event)
 {
-	if (hyptrace_nest_add(f->nest, event, true, 0))
+	const struct hyptrace_record *rec = &event->record;
+	/* the time of a call is that of the functions which it is in */
+	const bool is_function = rec->data && hyptrace_model_meaning(f->model, rec)->kind ==
+					      HYPTRACE_KIND_FUNCTION;
+
+	if (hyptrace_nest_add(f->nest, event, is_function, 0))
 		die_no_memory();
 	return take(f);
 }

@@ -16,6 +16,7 @@ struct function {
 };
 
 struct functions {
+	const struct hyptrace_model	*model;
 	struct hyptrace_nest	*nest;
 	struct function		*list;
 	unsigned int		nr;

@@ -279,10 +279,12 @@ static int set_events(struct context *ctx, const struct event_request *request)
 	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;
 	unsigned int nr;
+	int code = cmd_get_events(ctx, &remote, &events, &nr) ?:
+		   cmd_choose_events(verb, events, nr, &request->words, &choice);
 
-	return cmd_get_events(ctx, &remote, &events, &nr) ?:
-	       cmd_choose_events(verb, events, nr, &request->words, &choice) ?:
-	       set_chosen(ctx, verb, remote->name, request, &choice);
+	if (!strcmp(verb, "enable"))
+		cmd_leave_out_func(&choice, &request->words);
+	return code ?: set_chosen(ctx, verb, remote->name, request, &choice);
 }
 
 static int cmd_event(struct context *ctx, int argc, char **argv)
@@ -291,7 +293,7 @@ static int cmd_event(struct context *ctx, int argc, char **argv)
 		.options = enable_options,
 		.parser = parse_event,
 		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all, which is all but func. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
 	};
 	static const struct argp disable = {
 		.options = disable_options,

@@ -71,7 +71,6 @@ static char *put_thousandths(char *to, uint64_t value, const char *unit)
 
 static char *put_time(char *to, uint64_t nsec)
 {
-	to = put_text(to, " <");
 	if (nsec < NSEC_PER_USEC)
 		return put_text(hyptrace_digits_decimal(to, nsec), " ns");
 	if (nsec < NSEC_PER_MSEC)
@@ -84,7 +83,7 @@ static char *put_time(char *to, uint64_t nsec)
 /* " <1.204 us>" */
 static inline char *put_duration(char *to, uint64_t nsec, const char *after)
 {
-	return put_text(put_time(to, nsec), after);
+	return put_text(put_time(put_text(to, " <"), nsec), after);
 }
 
 /* Function ids of the SMC calling convention */
@@ -481,6 +480,14 @@ static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 	return put_key(to, " pool=", V(POOL));
 }
 
+/* "__pkvm_host_share_hyp depth=2 <1.204 us, 640 ns ago>": it was recorded after others had returned */
+static char *put_func(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	to = put_decimal(to, " depth=", V(DEPTH));
+	return put_text(put_time(put_duration(to, V(DURATION), ", "), V(AGO)), " ago>");
+}
+
 const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_HYPERCALL] = {
 		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
@@ -534,5 +541,8 @@ const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_PRINTK] = {
 		NEEDS(FORMAT) | NEEDS(NUMBER1) | NEEDS(NUMBER2) | NEEDS(NUMBER3) | NEEDS(NUMBER4),
 		hyptrace_put_printk, NULL, NULL,
+	},
+	[HYPTRACE_KIND_FUNCTION] = {
+		NEEDS(ID) | NEEDS(DEPTH) | NEEDS(DURATION) | NEEDS(AGO), put_func, NULL, NULL,
 	},
 };

@@ -27,7 +27,7 @@
 int catch_hold(struct catcher *c)
 {
 	/* not enabled by default: they say little, and push the others out of the rings */
-	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool" };
+	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool", "func" };
 	struct session *s = &c->session;
 	const bool *wanted = s->choice.wanted;
 	const char *names[HYPTRACE_HOLD_EVENTS_MAX];

@@ -68,9 +68,9 @@ static void put_row(const struct printing *p, const struct function *function)
 	struct printer *printer = p->g->session.ctx->p;
 
 	printer_line(printer, STYLE_PLAIN, "%s", "");
-	printer_u64(printer, "time", span->begin);
 	printer_uint(printer, "cpu", p->cpu->id);
-	printer_str(printer, "kind", "func");
+	printer_u64(printer, "ts", span->begin);
+	printer_str(printer, "event", "func");
 	printer_str(printer, "name", span->name);
 	printer_uint(printer, "depth", function->recorded_depth);
 	printer_u64(printer, "duration", span->end - span->begin);

@@ -85,38 +85,26 @@ static void sort(struct graph_sums *sums, unsigned int parent)
 	list[parent].first = sorted;
 }
 
-static void print_time(struct printer *p, const char *key, uint64_t nsec)
-{
-	char text[TIME_TEXT_SIZE];
-
-	if (!printer_is_text(p)) {
-		printer_u64(p, key, nsec);
-		return;
-	}
-	time_text(text, nsec);
-	printer_str(p, key, text);
-}
-
 static void print_total(struct printer *p, const char *key, const void *row)
 {
-	print_time(p, key, ((const struct graph_sum *)row)->total);
+	time_print(p, key, ((const struct graph_sum *)row)->total);
 }
 
 static void print_self(struct printer *p, const char *key, const void *row)
 {
-	print_time(p, key, ((const struct graph_sum *)row)->self);
+	time_print(p, key, ((const struct graph_sum *)row)->self);
 }
 
 static void print_mean(struct printer *p, const char *key, const void *row)
 {
 	const struct graph_sum *sum = row;
 
-	print_time(p, key, sum->total / MAX(sum->calls, 1));
+	time_print(p, key, sum->total / MAX(sum->calls, 1));
 }
 
 static void print_longest(struct printer *p, const char *key, const void *row)
 {
-	print_time(p, key, ((const struct graph_sum *)row)->longest);
+	time_print(p, key, ((const struct graph_sum *)row)->longest);
 }
 
 static void print_name(struct printer *p, const char *key, const void *row)

@@ -34,12 +34,15 @@ int record_choose(struct record *r)
 	unsigned int i;
 	int code = EXIT_DONE;
 
-	if (s->choice.words.nr)
+	if (s->choice.words.nr) {
 		code = cmd_choose_events("record", s->events, s->nr_events, &s->choice.words,
 					 &choice);
-	else if (!r->snapshot)
+		if (!r->snapshot)
+			cmd_leave_out_func(&choice, &s->choice.words);
+	} else if (!r->snapshot) {
 		cmd_choose_default("recording", s->name, s->events, s->nr_events,
 				   &s->choice.words, s->quiet, &choice);
+	}
 	r->chosen = xcalloc(s->nr_events + 1, sizeof(*r->chosen));
 	for (i = 0; i < choice.nr; i++)
 		r->chosen[r->nr_chosen++] = choice.events[i];
