@@ -267,7 +267,7 @@ is_armed()
 		run -1 ht enable selftest $options
 	done
 	run -1 ht enable selftest --start --stop
-	says '--start and --stop exclude each other'
+	says '--start, --stop and --follow exclude each other'
 	run -1 ht enable selftest --after 3
 	says '--after needs --stop'
 	run -1 ht disable selftest --stop

@@ -13,6 +13,7 @@ enum {
 	OPT_START,
 	OPT_STOP,
 	OPT_AFTER,
+	OPT_FOLLOW,
 };
 
 static const struct argp_option options[] = {
@@ -184,7 +185,7 @@ struct event_request {
 	bool		enable;	/* it is enable, not disable */
 	struct words	words;	/* names and globs of events */
 	const char	*filter;	/* argument of --filter, or NULL */
-	/* enum hyptrace_trigger_action, as --start or --stop says */
+	/* enum hyptrace_trigger_action, as --start, --stop or --follow says */
 	uint32_t	trigger;
 	uint64_t	after;	/* argument of --after, or 0 */
 	bool		has_after;	/* --after was given */
@@ -201,6 +202,8 @@ static const struct argp_option enable_options[] = {
 	  "Stop the recording of all CPUs when one of the events is recorded", 0 },
 	{ "after", OPT_AFTER, "N", 0,
 	  "With --stop: record on until a CPU has moved on to the next sub-buffer N times", 0 },
+	{ "follow", OPT_FOLLOW, NULL, 0,
+	  "With func: record functions only of calls in which a filter or trigger of another event has accepted it", 0 },
 	{ "count", OPTION_FLAG(struct event_request, count), NULL, 0,
 	  "Have EL2 count the events, and do not record them", 0 },
 	{ 0 }
@@ -215,7 +218,7 @@ static const struct argp_option disable_options[] = {
 static error_t parse_trigger(struct event_request *request, uint32_t trigger)
 {
 	if (request->trigger && request->trigger != trigger)
-		return cmd_usage("--start and --stop exclude each other");
+		return cmd_usage("--start, --stop and --follow exclude each other");
 	request->trigger = trigger;
 	return 0;
 }
@@ -231,6 +234,8 @@ static error_t parse_event(int key, char *arg, struct argp_state *state)
 		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_START);
 	case OPT_STOP:
 		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_STOP);
+	case OPT_FOLLOW:
+		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_FOLLOW);
 	case OPT_AFTER:
 		if (!parse_number(arg, UINT32_MAX, &request->after))
 			return cmd_usage("bad number \"%s\": use a number of sub-buffers up to %u",
@@ -239,7 +244,7 @@ static error_t parse_event(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (request->count && (request->filter || request->trigger))
-			return cmd_usage("--count counts all events: use it without --filter, --start and --stop");
+			return cmd_usage("--count counts all events: use it without --filter, --start, --stop and --follow");
 		if (request->has_after && request->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
 			return cmd_usage("--after needs --stop");
 		return 0;
@@ -293,7 +298,7 @@ static int cmd_event(struct context *ctx, int argc, char **argv)
 		.options = enable_options,
 		.parser = parse_event,
 		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all, which is all but func. If one of them is unknown, no event changes. Without --filter, --start and --stop the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all, which is all but func. If one of them is unknown, no event changes. Without --filter, --start, --stop and --follow the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
 	};
 	static const struct argp disable = {
 		.options = disable_options,

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Functions of EL2, on a kernel with CONFIG_HYPTRACE_EL2_FUNCTIONS: see vm/modes.sh.
+
+load ../helper
+
+# How often functions are toggled under load, and how many random hypercalls are made
+: "${HYPTRACE_TOGGLES:=60}" "${HYPTRACE_RANDOM_CALLS:=2000}"
+
+events=hyp_enter,hyp_exit,host_hcall,func
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+	# shellcheck disable=SC2034 # ht reads it
+	REMOTE=hypervisor
+	ht reset
+	ht set --size 16M
+}
+
+# rows FILE: of each event a line CPU TS EVENT NAME DEPTH DURATION AGO. NAME is that of the function, the hypercall or the reason.
+rows()
+{
+	hyptrace report -q -j "$1" | jq -r '[.cpu, .ts, .event, .symbols.id // .symbols.reason // "-", .fields.depth // 0,
+		.fields.duration // 0, .fields.ago // 0, .fields.invalid // 0] | @tsv'
+}
+
+# is_complete FILE: each function has returned into the one that has called it: a function has those inside that have
+# returned since the last one of its own depth, all of them one deeper, within its time and the tick of the clock.
+is_complete()
+{
+	rows "$1" | awk -v tick=20 '
+		function wrong(what) { print "line " NR ": " what ": " $0; bad = 1; exit 1 }
+		$3 == "hyp_exit" && $4 == "eret_host" {
+			for (d = 1; d < 64; d++)
+				if (nr[$1, d])
+					wrong("a function of depth " d " has no parent")
+			for (d = 0; d < 64; d++)
+				nr[$1, d] = 0
+		}
+		$3 == "func" {
+			end = $2 - $7; begin = end - $6; d = $5
+			for (deeper = d + 2; deeper < 64; deeper++)
+				if (nr[$1, deeper])
+					wrong("a function of depth " deeper " has no parent")
+			inner = nr[$1, d + 1]
+			if (inner && (first[$1, d + 1] < begin - tick || last[$1, d + 1] > end + tick ||
+			    sum[$1, d + 1] > $6 + tick * (inner + 1)))
+				wrong("what it has called is not inside")
+			nr[$1, d + 1] = 0
+			if (!nr[$1, d]++) {
+				first[$1, d] = begin
+				sum[$1, d] = 0
+			}
+			last[$1, d] = end
+			sum[$1, d] += $6
+			functions++
+		}
+		END { print functions " functions"; exit bad || functions < 1000 }'
+}
+
+@test "the functions of a guest and of its boot are complete" {
+	ht record -q -o guest.dat -e "$events,guest_exit" -- workload
+	is_complete guest.dat
+	rows guest.dat >rows
+	grep -P '\tfunc\thandle___kvm_vcpu_run\t0\t' rows
+	grep -P '\tfunc\t__kvm_vcpu_run\t' rows
+}
+
+@test "each hypercall has its handler inside" {
+	ht record -q -o calls.dat -e "$events" -- sh -c \
+		"{ sleep 0.1; echo; } | /usr/local/libexec/hyptrace-kselftest/random_calls $HYPTRACE_RANDOM_CALLS $RANDOM"
+	is_complete calls.dat
+	rows calls.dat | awk '
+		$3 == "hyp_enter" { call[$1] = "" }
+		$3 == "host_hcall" && !$8 { call[$1] = $4; at[$1] = $2; took[$1] = $6; calls++ }
+		$3 == "func" && call[$1] != "" && $4 == "handle_" call[$1] {
+			if ($2 - $7 <= at[$1] + 20 && $2 - $7 - $6 >= at[$1] - took[$1] - 20)
+				inside++
+		}
+		END { print calls " calls, " inside " handlers inside"; exit calls < 100 || calls != inside }'
+}
+
+@test "own times add up to the time of the outermost functions" {
+	ht graph -q -j -- workload >graph.json
+	jq -r 'select(.event == "func") | [.depth, .duration, .self] | @tsv' graph.json | awk '
+		!$1 { total += $2 }
+		{ own += $3; nr++ }
+		END { print nr, total, own; exit nr < 1000 || total != own }'
+}
+
+@test "the sums of --flat are those of --tree and of all calls" {
+	ht record -q -o sums.dat -e "$events" -- workload
+	hyptrace graph -q -j -i sums.dat | jq -r 'select(.event == "func") | [.name, .duration, .self] | @tsv' | sort |
+		awk '{ calls[$1]++; self[$1] += $3 } END { for (i in calls) print i, calls[i], self[i] }' | sort >calls
+	hyptrace graph -q --flat -j -i sums.dat | jq -r '.[] | [.function, .calls, .self] | @tsv' | tr '\t' ' ' | sort >flat
+	hyptrace graph -q --tree -j -i sums.dat | jq -r '.[] | [.function, .calls, .self] | @tsv' |
+		awk '{ calls[$1] += $2; self[$1] += $3 } END { for (i in calls) print i, calls[i], self[i] }' | sort >tree
+	(($(wc -l <flat) > 30))
+	diff calls flat
+	diff tree flat
+}
+
+@test "a flame graph and slices" {
+	ht record -q -o flame.dat -e "$events" -- workload
+	hyptrace export -q -f collapsed flame.dat >stacks
+	grep -E '^el2;hvc;([^;]*;)*handle___kvm_vcpu_run;__kvm_vcpu_run[; ]' stacks
+	# each line is frames and a number
+	! grep -vE '^[^ ;]+(;[^;]+)* [0-9]+$' stacks
+	hyptrace export -q -f chrome flame.dat | jq -e '[.traceEvents[] | select(.ph == "X" and .name == "__kvm_vcpu_run")] | length > 0'
+}
+
+@test "only the chosen functions are traced, and none afterwards" {
+	ht graph -q -j -e '*share_hyp*' -- workload | jq -r 'select(.event == "func") | .name' | sort -u >names
+	grep -x handle___pkvm_host_share_hyp names
+	! grep -v share_hyp names
+	ht graph -q -j -D 1 -- workload | jq -se 'map(select(.event == "func")) | length > 100 and all(.depth == 0)'
+	ht graph -q -j -m 20us -- workload | jq -se 'map(select(.event == "func")) | length > 0 and all((.duration | tonumber) >= 20000)'
+	ht list -j | jq -e '.[0].events[] | select(.name == "func") | .enabled == false and .filter == null'
+}
+
+@test "a call that is slow is caught with its functions, and no other" {
+	ht set --size 1M
+	ht filter host_hcall 'id == __pkvm_host_share_hyp'
+	ht enable host_hcall
+	ht enable func --follow
+	ht start
+	workload >/dev/null
+	ht stop
+	ht show -q -j | jq -r '[.event, .symbols.id // "-"] | @tsv' >shown
+	awk '$1 == "host_hcall" { if ($2 != "__pkvm_host_share_hyp") exit 1; calls++ }
+		$1 == "func" && $2 == "handle___pkvm_host_share_hyp" { inside++ }
+		$1 == "func" && $2 ~ /^handle___/ && $2 != "handle___pkvm_host_share_hyp" { exit 1 }
+		END { print calls, inside; exit !calls || calls != inside }' shown
+	run -1 ht enable host_hcall --follow
+	says '"host_hcall" cannot follow other events'
+}
+
+@test "functions are toggled under load, and are what they were" {
+	local i
+	while :; do workload >/dev/null; done &
+	ht enable host_hcall
+	for ((i = 0; i < HYPTRACE_TOGGLES; i++)); do
+		ht enable func -F "id >= $((RANDOM % 100)) && id < $((100 + RANDOM % 300))"
+		ht disable func
+	done
+	# EL2 refuses to change an instruction that is not what it should be
+	ht enable func
+	ht disable func
+	kill %1
+	wait %1 || true
+	ht graph -q -j -- workload | jq -se 'map(select(.event == "func")) | length > 1000'
+}
+
+@test "what does not exist is refused, and changes nothing" {
+	ht list -j >before
+	run -1 ht graph -e no_such_function -- true
+	says 'no function "no_such_function"'
+	run -2 ht graph -D 0 -- true
+	says 'bad depth "0"'
+	run -2 ht graph -m 10parsecs -- true
+	says 'bad time "10parsecs"'
+	run -1 ht enable func -F 'id == no_such_function'
+	ht list -j | diff before -
+}
