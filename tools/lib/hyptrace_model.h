@@ -264,7 +264,7 @@ static inline uint64_t hyptrace_meaning_key(const struct hyptrace_meaning *meani
 #define HYPTRACE_KEY_TRANSITION(op, from, to) \
 	((uint64_t)(op) << 48 | (uint64_t)(uint16_t)(from) << 32 | (uint32_t)(to))
 
-/* nest.c, nest_stack.c: how calls, visits of EL2 and runs of guests nest */
+/* nest.c: how calls, visits of EL2 and runs of guests nest */
 
 /* Events with a larger payload are no spans. */
 #define HYPTRACE_SPAN_PAYLOAD	128
