@@ -67,7 +67,8 @@ static void start(enum printer_format format)
 	assert_int_equal(graph_begin(&g), EXIT_DONE);
 }
 
-static void put(unsigned int cpu, uint64_t ts, uint64_t lost, const char *event, const void *payload)
+static void put(unsigned int cpu, uint64_t ts, uint64_t lost, const char *event,
+		const void *payload)
 {
 	struct hyptrace_stream_event put = { .cpu = cpu };
 
@@ -208,10 +209,10 @@ static void refusals(void **state)
 {
 	(void)state;
 	begin_graph(PRINTER_TEXT);
-	g.functions = (struct words){ memcpy(malloc(8), &(const char *){ "handle___shared" }, 8), 1 };
+	*xappend(g.functions.words, g.functions.nr) = "handle___shared";
 	expect_refusal("cannot trace \"handle___shared\": no such function; did you mean \"handle___share\"?");
 	begin_graph(PRINTER_TEXT);
-	g.functions = (struct words){ memcpy(malloc(8), &(const char *){ "no*" }, 8), 1 };
+	*xappend(g.functions.words, g.functions.nr) = "no*";
 	expect_refusal("cannot trace \"no*\": no function matches (\"hyptrace list -v func\" lists the functions of \"t.dat\")");
 	begin_graph(PRINTER_TEXT);
 	event_of("func")->missing = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How functions of EL2 nest: with each other and with calls, in one tick of the clock, in visits that
- * are broken or lost, and what their own times are.
+ * How functions of EL2 nest: with each other and with calls, in one tick of the clock, in visits
+ * that are broken or lost, and what their own times are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,8 @@ enum { HANDLE_HCALL, HANDLE_SHARE, OUTER, INNER, LEAF, PSCI_HANDLER };
 
 /* A function, from @begin to @end, is recorded at @ts. */
 #define FUNC(ts, id_, depth_, begin, end)				\
-	PUT(ts, 0, func, .id = id_, .depth = depth_, .duration = (end) - (begin), .ago = (ts) - (end))
+	PUT(ts, 0, func, .id = id_, .depth = depth_, .duration = (end) - (begin),	\
+	    .ago = (ts) - (end))
 
 static void functions_in_a_visit(void **state)
 {
@@ -172,7 +173,7 @@ static void functions_without_callers(void **state)
 	expect_stack("el2;outer", 10);
 }
 
-/* EL2 records functions before their caller returns if there are many. The CPU may leave EL2 then. */
+/* EL2 records functions before their caller returns if there are many. It may run a guest then. */
 static void functions_in_several_parts(void **state)
 {
 	(void)state;

@@ -4,7 +4,8 @@
  * what a CPU did, from the outside to the inside, and the sum of its times in ns.
  *
  * Time at EL2 is that between hyp_enter and hyp_exit; hyptrace_nest(3) says how timed events and
- * functions are parts of it. Time in guests has stacks of its own: "guest;VM 0x1000;vCPU 0;DABT_LOW".
+ * functions are parts of it. Time in guests has stacks of its own:
+ * "guest;VM 0x1000;vCPU 0;DABT_LOW".
  *
  * In a file without hyp_enter, a timed event has its duration without the time in guests. Else one
  * whose hyp_enter was lost does not count: nobody knows since when the CPU was at EL2.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions of EL2 that a CPU has called, as trees: EL2 records a function after those that it has
- * called. For the formats and views that begin with the outer one.
+ * The functions of EL2 that a CPU has called, as trees: EL2 records a function after those that it
+ * has called. For the formats and views that begin with the outer one.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -11,8 +11,8 @@
 struct function {
 	struct hyptrace_span	span;		/* its record has no data */
 	uint64_t		recorded_depth;
-	unsigned int		first;		/* of those inside; its own number if there are none */
-	unsigned int		next;		/* begins after this one, and has the same first one */
+	unsigned int		first;		/* of those inside; its own number: none */
+	unsigned int		next;		/* the next inner one that has the same @first */
 };
 
 struct functions {

@@ -7,7 +7,8 @@
 
 static const struct argp_option options[] = {
 	{ "event", 'e', "FUNCTIONS", 0,
-	  "Trace only these functions: names or globs, with commas between them; may be repeated", 0 },
+	  "Trace only these functions: names or globs, with commas between them; may be repeated",
+	  0 },
 	{ "depth", 'D', "N", 0, "Trace only functions that at most N-1 others have called", 0 },
 	{ "min", 'm', "TIME", 0, "Trace only functions that took so long, such as 10us", 0 },
 	{ "flat", OPTION_FLAG(struct graph, is_flat), NULL, 0,
@@ -30,10 +31,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'D':
 		g->depth = strtoul(arg, &end, 10);
 		return *end || !g->depth || g->depth > UINT16_MAX ?
-		       cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg, UINT16_MAX) : 0;
+		       cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg,
+				 UINT16_MAX) : 0;
 	case 'm':
 		return parse_duration(arg, &g->least) ? 0 :
-		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us", arg);
+		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us",
+				 arg);
 	case ARGP_KEY_END:
 		return g->is_flat && g->is_tree ? cmd_usage("--flat and --tree exclude each other") : 0;
 	}

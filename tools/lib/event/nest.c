@@ -29,8 +29,8 @@
  * not recorded or was lost, nests like calls.
  *
  * Functions nest by their depth and the order in which they have returned. A function that has
- * returned in an earlier visit than the one in which it is recorded takes no time in that. A call is
- * in the innermost function that contains it.
+ * returned in an earlier visit than the one in which it is recorded takes no time in that. A call
+ * is in the innermost function that contains it.
  *
  * Return: the nest, for hyptrace_nest_free(); NULL if there is no memory.
  */
@@ -283,7 +283,8 @@ static int end_functions(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 static int add_function(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 			struct hyptrace_span *span, bool is_counted, uint64_t now)
 {
-	const uint64_t ago = hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_AGO, &span->record);
+	const uint64_t ago = hyptrace_meaning_value(span->meaning, HYPTRACE_ROLE_AGO,
+						    &span->record);
 	const uint64_t earliest = cpu->is_open ? cpu->begin : 0;
 	const uint64_t duration = length_of(span);
 	struct place *place;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How functions of EL2 nest, and calls with them. EL2 records functions when it returns to the host,
- * in the order in which they have returned, and after the calls that they are in or that are in
- * them. So the spans of a visit are arranged when it has ended.
+ * How functions of EL2 nest, and calls with them. EL2 records functions when it returns to the
+ * host, in the order in which they have returned, and after the calls that they are in or that are
+ * in them. So the spans of a visit are arranged when it has ended.
  *
  * A tick of the clock is longer than many functions, so times do not tell which function has called
- * another one: the depth and the order do. Times only show that a caller was not recorded. For a call
- * and a function, there are only times; and the source of EL2, if these are the same.
+ * another one: the depth and the order do. Times only show that a caller was not recorded. For a
+ * call and a function, there are only times; and the source of EL2, if these are the same.
  */
 #include "nest.h"
 
@@ -14,6 +14,9 @@
 #define ROUNDING	3
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+
+/* The calls that a function of the same name handles */
+#define HOST_CALLS	(BIT(HYPERCALL) | BIT(SMC) | BIT(MEM_ABORT))
 
 #define NOBODY		UINT32_MAX
 
@@ -46,8 +49,7 @@ static unsigned int rank_of(const struct hyptrace_span *span)
 	unsigned int i;
 
 	if (span->kind != HYPTRACE_KIND_FUNCTION)
-		return HYPTRACE_KIND_BIT(span->kind) & (BIT(HYPERCALL) | BIT(SMC) | BIT(MEM_ABORT)) ?
-		       1 : 3;
+		return HYPTRACE_KIND_BIT(span->kind) & HOST_CALLS ? 1 : 3;
 	for (i = 0; span->name && i < sizeof(handlers) / sizeof(handlers[0]); i++)
 		if (!strcmp(span->name, handlers[i]))
 			return 0;
@@ -249,10 +251,11 @@ static void begin_node(struct node *node, const struct place *place)
 	node->is_function = place->span.kind == HYPTRACE_KIND_FUNCTION;
 	node->rank = rank_of(&place->span);
 	if (node->is_function)
-		node->depth = hyptrace_meaning_value(place->span.meaning, HYPTRACE_ROLE_DEPTH, &rec);
+		node->depth = hyptrace_meaning_value(place->span.meaning, HYPTRACE_ROLE_DEPTH,
+						     &rec);
 }
 
-/* Is the span of a place to be arranged? What EL2 does in a visit is not in the guest's run before. */
+/* Is a span to be arranged? What EL2 does in a visit is not in the guest's run before. */
 static bool is_arranged(const struct nest_cpu *cpu, const struct place *place)
 {
 	return !place->is_dropped &&
@@ -286,8 +289,11 @@ int nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 		free(numbers);
 		return -ENOMEM;
 	}
-	for (i = 0; i <= a.nr; i++)
-		a.nodes[i].parent = a.nodes[i].first = a.nodes[i].next = NOBODY;
+	for (i = 0; i <= a.nr; i++) {
+		a.nodes[i].parent = NOBODY;
+		a.nodes[i].first = NOBODY;
+		a.nodes[i].next = NOBODY;
+	}
 	for (number = cpu->last, i = a.nr; number >= nest->head && number > stop;
 	     number = place_of(nest, number)->before) {
 		if (!is_arranged(cpu, place_of(nest, number)))

@@ -480,7 +480,7 @@ static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 	return put_key(to, " pool=", V(POOL));
 }
 
-/* "__pkvm_host_share_hyp depth=2 <1.204 us, 640 ns ago>": it was recorded after others had returned */
+/* "__pkvm_host_share_hyp depth=2 <1.204 us, 640 ns ago>": it was recorded later */
 static char *put_func(const struct meaning *s, const uint64_t *v, char *to)
 {
 	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: the functions of EL2 as slices inside each other, on a track for each CPU. EL2
- * records the inner ones first, but a slice must begin before those inside.
+ * Export to Perfetto: the functions of EL2 as slices inside each other, on a track for each CPU.
+ * EL2 records the inner ones first, but a slice must begin before those inside.
  */
 #include "output/die.h"
 #include "export_perfetto.h"

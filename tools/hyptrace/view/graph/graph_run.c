@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace graph: which functions EL2 traces, and what belongs to one visit of EL2. The functions of
- * a visit are recorded when it ends: what a CPU has done waits until then.
+ * hyptrace graph: which functions EL2 traces, and what belongs to one visit of EL2. The functions
+ * of a visit are recorded when it ends: what a CPU has done waits until then.
  */
 #include <fnmatch.h>
 
@@ -36,8 +36,10 @@ static bool is_chosen(const struct graph *g, const char *name, bool *used)
 	unsigned int i;
 
 	for (i = 0; i < g->functions.nr; i++)
-		if (!fnmatch(g->functions.words[i], name, 0))
-			found = used[i] = true;
+		if (!fnmatch(g->functions.words[i], name, 0)) {
+			used[i] = true;
+			found = true;
+		}
 	return found;
 }
 
@@ -59,8 +61,8 @@ static int fail_unknown(const struct graph *g, const struct hyptrace_field *fiel
 /* Write the condition on the id that -e means. */
 static int put_functions(const struct graph *g, FILE *f)
 {
+	bool *used auto_free = xcalloc(g->functions.nr, sizeof(*used));
 	const struct hyptrace_field *field = function_of(g)->places[HYPTRACE_ROLE_ID].field;
-	auto_free bool *used = xcalloc(g->functions.nr, sizeof(*used));
 	unsigned int i, nr = 0, first = 0;
 	bool was = false;
 
@@ -70,7 +72,8 @@ static int put_functions(const struct graph *g, FILE *f)
 		if (is && !was)
 			first = i;
 		if (was && !is)
-			add_range(f, field->symbols[first]->value, field->symbols[i - 1]->value, &nr);
+			add_range(f, field->symbols[first]->value, field->symbols[i - 1]->value,
+				  &nr);
 		was = is;
 	}
 	for (i = 0; i < g->functions.nr; i++)
@@ -105,12 +108,12 @@ static int put_filter(const struct graph *g, FILE *f)
 int graph_begin(struct graph *g)
 {
 	struct session *s = &g->session;
-	auto_filter struct hyptrace_filter *filter = NULL;
-	const char *names[] = { "func", "hyp_enter", "hyp_exit" };
+	struct hyptrace_filter *filter auto_filter = NULL;
+	static const char *names[] = { "func", "hyp_enter", "hyp_exit" };
 	const struct event_choice choice = { .names = names, .nr = sizeof(names) / sizeof(*names) };
 	const struct hyptrace_event *event;
 	struct hyptrace_error err;
-	auto_free char *text = NULL;
+	char *text auto_free = NULL;
 	FILE *f;
 	int code = lines_begin(&g->lines, s, s->clock, s->formats);
 
@@ -189,7 +192,7 @@ static void keep_event(struct graph_cpu *cpu, const struct hyptrace_record *rec)
 	event->data = memcpy(xmalloc(rec->size), rec->data, rec->size);
 }
 
-/* Does EL2 return to the host? Else the CPU comes back to EL2, from a guest or from the firmware. */
+/* Does EL2 return to the host? Else the CPU comes back, from a guest or from the firmware. */
 static bool is_return(const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
 {
 	const uint64_t reason = hyptrace_meaning_key(meaning, rec);
@@ -204,6 +207,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 	const struct hyptrace_record *rec = &event->record;
 	struct graph_cpu *cpu = cpu_of(g, event->cpu);
 	const struct hyptrace_meaning *meaning = g->model->unknown;
+	struct hyptrace_stream_event alone = *event;
 
 	if (rec->data)
 		meaning = hyptrace_model_meaning(g->model, rec);
@@ -222,8 +226,9 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->filter &&
 			   !hyptrace_filter_match(g->filter, rec)))
 		return;
-	if (functions_add(&cpu->functions, &(struct hyptrace_stream_event){
-			.cpu = event->cpu, .record = { .ts = rec->ts, .data = rec->data, .size = rec->size } }))
+	/* the loss is known already */
+	alone.record.lost = 0;
+	if (functions_add(&cpu->functions, &alone))
 		show(g, cpu);
 	if (is_return(meaning, rec))
 		forget_events(cpu);
