@@ -30,9 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cmd_add_words(&g->functions, arg);
 	case 'D':
 		g->depth = strtoul(arg, &end, 10);
-		return *end || !g->depth || g->depth > UINT16_MAX ?
-		       cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg,
-				 UINT16_MAX) : 0;
+		if (!*end && g->depth && g->depth <= UINT16_MAX)
+			return 0;
+		return cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg, UINT16_MAX);
 	case 'm':
 		return parse_duration(arg, &g->least) ? 0 :
 		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us",

@@ -345,8 +345,11 @@ void perfetto_begin_slice(struct perfetto *p, struct perfetto_track *track, uint
 	if (!track->sequence)
 		begin_sequence(p, track);
 	know(p, track, PERFETTO_EVENT_NAMES, name);
-	perfetto_begin_event(&event, MAX(time, track->time), 0, false);
+	event.begin = MAX(time, track->time);
+	event.is_instant = false;
 	event.name = name;
+	event.nr_flows = 0;
+	event.nr_args = 0;
 	put_begin(p, track, &event);
 }
 

@@ -52,7 +52,7 @@ struct graph {
 	struct lines		lines;
 	struct hyptrace_model	*model;
 	struct words		functions;	/* -e */
-	struct hyptrace_filter	*filter;	/* with a file */
+	struct hyptrace_filter	*filter;	/* at EL2, or of the file; or NULL */
 	uint64_t		depth;		/* 0: any */
 	uint64_t		least;		/* ns */
 	bool			is_flat;

@@ -105,16 +105,40 @@ static int put_filter(const struct graph *g, FILE *f)
 	return EXIT_DONE;
 }
 
+static int make_filter(const struct graph *g, struct hyptrace_filter **filter)
+{
+	auto_free char *text = NULL;
+	const struct session *s = &g->session;
+	const struct hyptrace_event *event = function_of(g)->event;
+	FILE *f = text_open(&text);
+	int code = put_filter(g, f);
+
+	text_close(f);
+	if (code || !*text)
+		return code;
+	return filter_parse(text, &event, 1, s->formats, !s->path, filter);
+}
+
+static int hold(struct graph *g)
+{
+	const struct hyptrace_event *event = function_of(g)->event;
+	const char *names[HYPTRACE_NR_KINDS];
+	struct event_choice choice = { .names = names };
+	struct session *s = &g->session;
+	struct hyptrace_error err;
+
+	names[choice.nr++] = event->name;
+	names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_ENTER);
+	names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_EXIT);
+	if ((g->filter || event->filter) &&
+	    event_hold(s->ctx->h, event, true, g->filter, event->trigger, event->after, &err))
+		return cmd_fail_verb("filter", event->name, &err);
+	return session_hold(s, &choice);
+}
+
 int graph_begin(struct graph *g)
 {
 	struct session *s = &g->session;
-	struct hyptrace_filter *filter auto_filter = NULL;
-	static const char *names[] = { "func", "hyp_enter", "hyp_exit" };
-	const struct event_choice choice = { .names = names, .nr = sizeof(names) / sizeof(*names) };
-	const struct hyptrace_event *event;
-	struct hyptrace_error err;
-	char *text auto_free = NULL;
-	FILE *f;
 	int code = lines_begin(&g->lines, s, s->clock, s->formats);
 
 	if (code)
@@ -123,25 +147,9 @@ int graph_begin(struct graph *g)
 	g->sums.is_tree = g->is_tree;
 	if (!function_of(g))
 		return cmd_fail("cannot trace functions: \"%s\" has no event func", s->name);
-	event = function_of(g)->event;
-	if (event->missing)
+	if (function_of(g)->event->missing)
 		return cmd_fail("cannot trace functions: this kernel was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
-	f = text_open(&text);
-	code = put_filter(g, f);
-	text_close(f);
-	if (!code && *text)
-		code = filter_parse(text, &event, 1, s->formats, !s->path, &filter);
-	if (code)
-		return code;
-	if (s->path) {
-		g->filter = filter;
-		filter = NULL;
-		return EXIT_DONE;
-	}
-	if ((filter || event->filter) &&
-	    event_hold(s->ctx->h, event, true, filter, event->trigger, event->after, &err))
-		return cmd_fail_verb("filter", event->name, &err);
-	return session_hold(s, &choice);
+	return make_filter(g, &g->filter) ?: (s->path ? EXIT_DONE : hold(g));
 }
 
 static struct graph_cpu *cpu_of(struct graph *g, unsigned int id)
@@ -223,7 +231,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 		if (!g->is_flat && !g->is_tree)
 			lines_lost(&g->lines, event->cpu, rec->ts, rec->lost);
 	}
-	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->filter &&
+	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session.path && g->filter &&
 			   !hyptrace_filter_match(g->filter, rec)))
 		return;
 	/* the loss is known already */
