@@ -333,6 +333,7 @@ void hyptrace_nest_free(struct hyptrace_nest *nest);
 int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_event *event,
 		      bool is_counted, uint64_t now);
 const struct hyptrace_span *hyptrace_nest_next(struct hyptrace_nest *nest, uint64_t until);
+int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu);
 void hyptrace_nest_end(struct hyptrace_nest *nest);
 bool hyptrace_nest_waits(const struct hyptrace_nest *nest, uint64_t *since);
 size_t hyptrace_span_stack(const struct hyptrace_span *span, char *text, size_t size);

@@ -5,7 +5,7 @@
 load ../helper
 
 # How often functions are toggled under load, and how many random hypercalls are made
-: "${HYPTRACE_TOGGLES:=60}" "${HYPTRACE_RANDOM_CALLS:=2000}"
+: "${HYPTRACE_TOGGLES:=30}" "${HYPTRACE_RANDOM_CALLS:=1000}"
 
 events=hyp_enter,hyp_exit,host_hcall,func
 
@@ -60,7 +60,7 @@ is_complete()
 }
 
 @test "the functions of a guest and of its boot are complete" {
-	ht record -q -o guest.dat -e "$events,guest_exit" -- workload
+	ht record -q -o guest.dat -e "$events,guest_exit" -- workload --psci 100 --mmio 100
 	is_complete guest.dat
 	rows guest.dat >rows
 	grep -P '\tfunc\thandle___kvm_vcpu_run\t0\t' rows
@@ -82,7 +82,7 @@ is_complete()
 }
 
 @test "own times add up to the time of the outermost functions" {
-	ht graph -q -j -- workload >graph.json
+	ht graph -q -j -- workload --psci 100 --mmio 100 >graph.json
 	jq -r 'select(.event == "func") | [.depth, .duration, .self] | @tsv' graph.json | awk '
 		!$1 { total += $2 }
 		{ own += $3; nr++ }
@@ -90,7 +90,7 @@ is_complete()
 }
 
 @test "the sums of --flat are those of --tree and of all calls" {
-	ht record -q -o sums.dat -e "$events" -- workload
+	ht record -q -o sums.dat -e "$events" -- workload --psci 100 --mmio 100
 	hyptrace graph -q -j -i sums.dat | jq -r 'select(.event == "func") | [.name, .duration, .self] | @tsv' | sort |
 		awk '{ calls[$1]++; self[$1] += $3 } END { for (i in calls) print i, calls[i], self[i] }' | sort >calls
 	hyptrace graph -q --flat -j -i sums.dat | jq -r '.[] | [.function, .calls, .self] | @tsv' | tr '\t' ' ' | sort >flat
@@ -102,9 +102,9 @@ is_complete()
 }
 
 @test "a flame graph and slices" {
-	ht record -q -o flame.dat -e "$events" -- workload
+	ht record -q -o flame.dat -e "$events" -- workload --psci 100 --mmio 100
 	hyptrace export -q -f collapsed flame.dat >stacks
-	grep -E '^el2;hvc;([^;]*;)*handle___kvm_vcpu_run;__kvm_vcpu_run[; ]' stacks
+	grep -E '^el2;[^;]+;([^;]*;)*handle___kvm_vcpu_run;([^;]*;)*__kvm_vcpu_run[; ]' stacks
 	# each line is frames and a number
 	! grep -vE '^[^ ;]+(;[^;]+)* [0-9]+$' stacks
 	hyptrace export -q -f chrome flame.dat | jq -e '[.traceEvents[] | select(.ph == "X" and .name == "__kvm_vcpu_run")] | length > 0'
@@ -121,8 +121,7 @@ is_complete()
 
 @test "a call that is slow is caught with its functions, and no other" {
 	ht set --size 1M
-	ht filter host_hcall 'id == __pkvm_host_share_hyp'
-	ht enable host_hcall
+	ht enable host_hcall -F 'id == __pkvm_host_share_hyp'
 	ht enable func --follow
 	ht start
 	workload >/dev/null
@@ -132,8 +131,30 @@ is_complete()
 		$1 == "func" && $2 == "handle___pkvm_host_share_hyp" { inside++ }
 		$1 == "func" && $2 ~ /^handle___/ && $2 != "handle___pkvm_host_share_hyp" { exit 1 }
 		END { print calls, inside; exit !calls || calls != inside }' shown
-	run -1 ht enable host_hcall --follow
+	run ! ht enable host_hcall --follow
 	says '"host_hcall" cannot follow other events'
+}
+
+@test "catch --graph prints the functions of those calls, at once, and EL2 records no others" {
+	local written
+	ht enable hyp_printk
+	ht list -j >before
+	ht catch -q --graph -n 1 'host_hcall && id == __pkvm_host_share_hyp' >one.txt &
+	within "$patience" eval "ht list -j | jq -e '.[0].events[] | select(.name == \"func\") | .trigger == \"follow\"' >/dev/null"
+	workload >/dev/null
+	wait %1
+	same "$(grep -c 'handle___pkvm_host_share_hyp' one.txt)" 1
+	grep -q 'host_hcall: __pkvm_host_share_hyp' one.txt
+	ht list -j | diff before -
+	ht catch -q -j --graph 'host_hcall && id == __kvm_vcpu_run && duration > 1us' -- workload >run.json
+	jq -se 'map(select(.event == "func" and .depth == 0) | .name) | unique == ["handle___kvm_vcpu_run"]' run.json
+	written=$(total written)
+	((written > 0 && written < 200000))
+	ht record -q -o all.dat -e "$events" -- workload --psci 100 --mmio 100
+	hyptrace catch -q -j --graph -i all.dat 'host_hcall && id == __pkvm_host_share_hyp' |
+		jq -se 'map(select(.event == "func" and .depth == 0) | .name) | unique == ["handle___pkvm_host_share_hyp"]'
+	run -1 ht catch --graph --after 3 host_hcall
+	says '--graph prints functions: it takes no --after'
 }
 
 @test "functions are toggled under load, and are what they were" {
@@ -154,12 +175,12 @@ is_complete()
 
 @test "what does not exist is refused, and changes nothing" {
 	ht list -j >before
-	run -1 ht graph -e no_such_function -- true
-	says 'no function "no_such_function"'
-	run -2 ht graph -D 0 -- true
+	run -2 ht graph -e no_such_function -- true
+	says 'cannot trace "no_such_function": no such function'
+	run -1 ht graph -D 0 -- true
 	says 'bad depth "0"'
-	run -2 ht graph -m 10parsecs -- true
+	run -1 ht graph -m 10parsecs -- true
 	says 'bad time "10parsecs"'
-	run -1 ht enable func -F 'id == no_such_function'
+	run ! ht enable func -F 'id == no_such_function'
 	ht list -j | diff before -
 }

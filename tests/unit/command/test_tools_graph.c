@@ -19,6 +19,7 @@
 #include "view/graph/graph.h"
 
 static struct context ctx;
+static struct session session;
 static struct graph g;
 
 /* of the other files of the command */
@@ -49,16 +50,17 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 
 static void begin_graph(enum printer_format format)
 {
-	memset(&g, 0, sizeof(g));
+	memset(&session, 0, sizeof(session));
+	g = (struct graph){ .session = &session };
 	memset(&ctx, 0, sizeof(ctx));
 	out_init(&ctx.out, memfd_create("out", 0));
 	ctx.p = printer_new(&ctx.out, format, false);
-	g.session.ctx = &ctx;
-	g.session.formats = formats;
-	g.session.arg = &g;
-	g.session.name = "t.dat";
-	g.session.path = "t.dat";
-	g.session.clock = "boot";
+	session.ctx = &ctx;
+	session.formats = formats;
+	session.arg = &g;
+	session.name = "t.dat";
+	session.path = "t.dat";
+	session.clock = "boot";
 }
 
 static void start(enum printer_format format)
@@ -76,7 +78,7 @@ static void put(unsigned int cpu, uint64_t ts, uint64_t lost, const char *event,
 		put.record = record_of(event, payload, event_of(event)->size);
 	put.record.ts = ts;
 	put.record.lost = lost;
-	graph_ops.batch(&g.session, &put, 1);
+	graph_ops.batch(&session, &put, 1);
 	free((void *)put.record.data);
 }
 

@@ -28,6 +28,8 @@ void functions_end(struct functions *f);
 /* All events of the CPU. True if @list has functions: then they are walked and cleared. */
 bool functions_add(struct functions *f, const struct hyptrace_stream_event *event);
 /* No event follows; likewise. */
+bool functions_returned(struct functions *f, unsigned int cpu);
+void functions_forget(struct functions *f);
 bool functions_finish(struct functions *f);
 /* Begin and end each function in the order of time. @begin may be NULL. Clear the list. */
 void functions_walk(struct functions *f,

@@ -5,6 +5,7 @@
  */
 #include "output/die.h"
 #include "view/catch/catch.h"
+#include "view/graph/graph.h"
 
 #define AFTER_MAX	1000
 
@@ -23,6 +24,9 @@ enum {
 
 static const struct argp_option options[] = {
 	{ "after", OPT_AFTER, "N", 0, "Print N events that its CPU records after it, too", 0 },
+	{ "graph", OPTION_FLAG(struct catcher, is_graph), NULL, 0,
+	  "Print the functions of EL2 that the call of each such event has called; EL2 records no others",
+	  0 },
 	{ "file", 'o', "FILE", 0, "Save what the rings hold around each event to FILE", 0 },
 	{ "snapshot", OPT_SNAPSHOT, "DIR", 0,
 	  "Do not print events: save what the rings hold to a file in DIR each time, also after SIGUSR1 and when a trigger stops the recording",
@@ -76,6 +80,8 @@ static int check_options(const struct catcher *c)
 				 c->path ? "file" : "snapshot");
 	if (c->path && c->dir)
 		return cmd_usage("--snapshot saves what the rings hold: it takes no --file");
+	if (c->is_graph && (c->path || c->dir || c->after || choice_is_made(&c->session.choice)))
+		return cmd_usage("--graph prints functions: it takes no --after, --event, --file, --filter and --snapshot");
 	if (!c->dir && (c->is_limited || c->idle))
 		return cmd_usage("--keep, --limit, --rate and --idle need --snapshot");
 	if (c->dir && (c->after || c->session.choice.filter || c->lines.time ||
@@ -90,6 +96,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct catcher *c = state->input;
 
+	if (cmd_set_flag(key, c))
+		return 0;
 	c->is_limited |= key == OPT_KEEP || key == OPT_LIMIT || key == OPT_RATE;
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -171,6 +179,21 @@ static int find_in_file(struct catcher *c)
 	return code;
 }
 
+/* Print the functions of the calls with such events. */
+static int show_graph(struct catcher *c)
+{
+	static struct graph g;
+
+	g.session = &c->session;
+	g.lines = c->lines;
+	g.caught = c->event;
+	g.condition = c->filter;
+	g.limit = c->limit;
+	c->session.ops = &graph_ops;
+	c->session.arg = &g;
+	return graph_run(&g);
+}
+
 static int cmd_catch(struct context *ctx, int argc, char **argv)
 {
 	static const struct session_ops ops = { .batch = take };
@@ -187,9 +210,14 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	s->child.no_stdout = true;
 	session_parse(s, &argp, argc, argv, &c);
 	c.limit = s->count;
-	code = session_open(s) ?: catch_choose(&c) ?:
-	       lines_begin(&c.lines, s, s->clock, s->formats) ?:
-	       (s->file ? find_in_file(&c) : c.dir ? catch_save(&c) : catch_live(&c));
+	if (c.is_graph)
+		s->takes |= SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS;
+	code = session_open(s) ?: catch_choose(&c);
+	if (!code && c.is_graph)
+		code = show_graph(&c);
+	else if (!code)
+		code = lines_begin(&c.lines, s, s->clock, s->formats) ?:
+		       (s->file ? find_in_file(&c) : c.dir ? catch_save(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

@@ -52,25 +52,19 @@ static const struct argp argp = {
 
 static int cmd_graph(struct context *ctx, int argc, char **argv)
 {
-	static struct graph g;
-	int code;
+	static struct session s;
+	static struct graph g = { .session = &s };
 
-	g.session = (struct session){
+	s = (struct session){
 		.ctx = ctx,
 		.takes = SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_DURATION |
 			 SESSION_COMMAND | SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS,
 		.ops = &graph_ops,
 		.arg = &g,
 	};
-	session_parse(&g.session, &argp, argc, argv, &g);
-	g.session.child.no_stdout = true;
-	code = session_open(&g.session) ?: graph_begin(&g);
-	if (!code) {
-		code = session_run(&g.session);
-		graph_finish(&g);
-	}
-	graph_free(&g);
-	return session_close(&g.session, code);
+	session_parse(&s, &argp, argc, argv, &g);
+	s.child.no_stdout = true;
+	return session_close(&s, session_open(&s) ?: graph_run(&g));
 }
 
 static const struct verb verbs[] VERBS = {

@@ -393,6 +393,23 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	return add_call(nest, cpu, &span, is_counted, now);
 }
 
+/**
+ * hyptrace_nest_idle - say that no event of a CPU follows for now
+ * @nest:	the nest
+ * @cpu:	the CPU
+ *
+ * In no visit, if the last function was called by none that is traced, it and those before it wait
+ * for none any more.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu)
+{
+	if (cpu >= nest->nr_cpus || !nest->cpus[cpu].has_functions || !nest->cpus[cpu].is_returned)
+		return 0;
+	return end_functions(nest, &nest->cpus[cpu]);
+}
+
 /* Can the first span leave? One that has waited for long leaves without what it is in. */
 static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t until)
 {

@@ -121,6 +121,7 @@ struct catcher {
 	uint64_t			bytes;		/* in all; 0: no limit */
 	uint64_t			rate;		/* in a minute */
 	uint64_t			idle;		/* ns without an event; 0: never */
+	bool				is_graph;	/* print functions */
 	bool				is_limited;	/* an option sets keep, bytes or rate */
 	const struct hyptrace_event	*event;		/* to catch */
 	struct hyptrace_filter		*filter;	/* that it must meet, or NULL */

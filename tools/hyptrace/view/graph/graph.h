@@ -19,6 +19,7 @@ struct graph_event {
 struct graph_cpu {
 	unsigned int		id;
 	struct functions	functions;
+	bool			has_caught;	/* the event of struct graph is among them */
 	struct graph_event	*events;	/* since EL2 has returned to the host last */
 	unsigned int		nr;
 	unsigned int		max;
@@ -26,7 +27,6 @@ struct graph_cpu {
 
 /* The sums of a function; with --tree, of those that the same functions have called */
 struct graph_sum {
-	uint64_t	key;
 	const char	*name;
 	char		*text;		/* with --tree: the name, indented */
 	uint64_t	calls;
@@ -48,11 +48,15 @@ struct graph_sums {
 };
 
 struct graph {
-	struct session		session;
-	struct lines		lines;
+	struct session		*session;
+	struct lines		lines;		/* with its options, before graph_begin() */
 	struct hyptrace_model	*model;
 	struct words		functions;	/* -e */
 	struct hyptrace_filter	*filter;	/* at EL2, or of the file; or NULL */
+	const struct hyptrace_event *caught;	/* only calls with such an event; or NULL */
+	struct hyptrace_filter	*condition;	/* that this event must meet, or NULL */
+	uint64_t		limit;		/* end after so many of them; 0: no limit */
+	uint64_t		nr_caught;
 	uint64_t		depth;		/* 0: any */
 	uint64_t		least;		/* ns */
 	bool			is_flat;
@@ -65,6 +69,7 @@ struct graph {
 
 extern const struct session_ops graph_ops;
 
+int graph_run(struct graph *g);
 int graph_begin(struct graph *g);
 void graph_finish(struct graph *g);
 void graph_free(struct graph *g);

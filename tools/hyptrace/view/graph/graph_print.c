@@ -21,7 +21,7 @@ struct printing {
 /* Print what is before a function or an event; @time is how long a function took, or NULL. */
 static void put_head(const struct printing *p, uint64_t depth, const uint64_t *time)
 {
-	struct out *out = &p->g->session.ctx->out;
+	struct out *out = &p->g->session->ctx->out;
 	char text[TIME_TEXT_SIZE] = "";
 
 	if (time)
@@ -35,8 +35,8 @@ static void put_event(const struct printing *p, const struct graph_event *event)
 	const struct hyptrace_record rec = {
 		.ts = event->ts, .data = event->data, .size = event->size,
 	};
-	struct hyptrace_formats *formats = p->g->session.formats;
-	struct out *out = &p->g->session.ctx->out;
+	struct hyptrace_formats *formats = p->g->session->formats;
+	struct out *out = &p->g->session->ctx->out;
 	const struct hyptrace_event *of;
 	size_t len;
 
@@ -65,7 +65,7 @@ static void put_events(struct printing *p, uint64_t until)
 static void put_row(const struct printing *p, const struct function *function)
 {
 	const struct hyptrace_span *span = &function->span;
-	struct printer *printer = p->g->session.ctx->p;
+	struct printer *printer = p->g->session->ctx->p;
 
 	printer_line(printer, STYLE_PLAIN, "%s", "");
 	printer_uint(printer, "cpu", p->cpu->id);
@@ -80,7 +80,7 @@ static void put_row(const struct printing *p, const struct function *function)
 
 static void put_name(const struct printing *p, const struct function *function, const char *after)
 {
-	struct out *out = &p->g->session.ctx->out;
+	struct out *out = &p->g->session->ctx->out;
 
 	text_put_plain(out, function->span.name ?: "unknown");
 	out_puts(out, after);
@@ -132,7 +132,7 @@ static void end(void *arg, const struct function *function)
 		return;
 	put_head(p, p->depth, &time);
 	time_text(text, span->own);
-	out_printf(&p->g->session.ctx->out, is_caller ? "} /* self %s */\n" : "}\n", text);
+	out_printf(&p->g->session->ctx->out, is_caller ? "} /* self %s */\n" : "}\n", text);
 }
 
 void graph_print(struct graph *g, struct graph_cpu *cpu)

@@ -55,7 +55,7 @@ static int fail_unknown(const struct graph *g, const struct hyptrace_field *fiel
 				near);
 	return cmd_fail("cannot trace \"%s\": %s (\"hyptrace list -v func\" lists the functions of \"%s\")",
 			word, strpbrk(word, "*?[") ? "no function matches" : "no such function",
-			g->session.name);
+			g->session->name);
 }
 
 /* Write the condition on the id that -e means. */
@@ -108,7 +108,7 @@ static int put_filter(const struct graph *g, FILE *f)
 static int make_filter(const struct graph *g, struct hyptrace_filter **filter)
 {
 	auto_free char *text = NULL;
-	const struct session *s = &g->session;
+	const struct session *s = g->session;
 	const struct hyptrace_event *event = function_of(g)->event;
 	FILE *f = text_open(&text);
 	int code = put_filter(g, f);
@@ -124,21 +124,34 @@ static int hold(struct graph *g)
 	const struct hyptrace_event *event = function_of(g)->event;
 	const char *names[HYPTRACE_NR_KINDS];
 	struct event_choice choice = { .names = names };
-	struct session *s = &g->session;
+	struct session *s = g->session;
 	struct hyptrace_error err;
 
 	names[choice.nr++] = event->name;
-	names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_ENTER);
-	names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_EXIT);
-	if ((g->filter || event->filter) &&
-	    event_hold(s->ctx->h, event, true, g->filter, event->trigger, event->after, &err))
-		return cmd_fail_verb("filter", event->name, &err);
+	if (!g->caught) {
+		names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_ENTER);
+		names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_EXIT);
+		if ((g->filter || event->filter) &&
+		    event_hold(s->ctx->h, event, true, g->filter, event->trigger, event->after,
+			       &err))
+			return cmd_fail_verb("filter", event->name, &err);
+	} else {
+		/* EL2 records nothing of the other calls. With this trigger it accepts all. */
+		names[choice.nr++] = g->caught->name;
+		if (event_hold(s->ctx->h, g->caught, true, g->condition, g->condition ?
+			       HYPTRACE_TRIGGER_ACTION_NONE : HYPTRACE_TRIGGER_ACTION_NOTIFY,
+			       0, &err))
+			return cmd_fail_verb("catch", g->caught->name, &err);
+		if (event_hold(s->ctx->h, event, true, g->filter, HYPTRACE_TRIGGER_ACTION_FOLLOW,
+			       0, &err))
+			return cmd_fail_verb("catch", event->name, &err);
+	}
 	return session_hold(s, &choice);
 }
 
 int graph_begin(struct graph *g)
 {
-	struct session *s = &g->session;
+	struct session *s = g->session;
 	int code = lines_begin(&g->lines, s, s->clock, s->formats);
 
 	if (code)
@@ -176,7 +189,15 @@ static void forget_events(struct graph_cpu *cpu)
 /* The functions of a visit are known. */
 static void show(struct graph *g, struct graph_cpu *cpu)
 {
-	if (g->is_flat || g->is_tree) {
+	const bool is_wanted = !g->caught ||
+			       (cpu->has_caught && (!g->limit || g->nr_caught < g->limit));
+
+	cpu->has_caught = false;
+	g->nr_caught += is_wanted;
+	g->session->loop.is_over |= g->limit && g->nr_caught >= g->limit;
+	if (!is_wanted) {
+		functions_forget(&cpu->functions);
+	} else if (g->is_flat || g->is_tree) {
 		g->nr_functions += cpu->functions.nr;
 		graph_sums_add(&g->sums, &cpu->functions);
 	} else {
@@ -231,13 +252,16 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 		if (!g->is_flat && !g->is_tree)
 			lines_lost(&g->lines, event->cpu, rec->ts, rec->lost);
 	}
-	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session.path && g->filter &&
+	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session->path && g->filter &&
 			   !hyptrace_filter_match(g->filter, rec)))
 		return;
 	/* the loss is known already */
 	alone.record.lost = 0;
 	if (functions_add(&cpu->functions, &alone))
 		show(g, cpu);
+	if (g->caught && row_record_id(rec) == g->caught->id &&
+	    (!g->condition || hyptrace_filter_match(g->condition, rec)))
+		cpu->has_caught = true;
 	if (is_return(meaning, rec))
 		forget_events(cpu);
 	else if (!(HYPTRACE_KIND_BIT(meaning->kind) & NOT_PRINTED) && !g->is_flat && !g->is_tree)
@@ -252,6 +276,10 @@ static void batch(struct session *session, const struct hyptrace_stream_event *e
 
 	for (i = 0; i < nr; i++)
 		add(g, &events[i]);
+	/* no hyp_exit follows: do not wait for the next call */
+	for (i = 0; g->caught && !g->session->path && i < g->nr_cpus; i++)
+		if (g->cpus[i] && functions_returned(&g->cpus[i]->functions, i))
+			show(g, g->cpus[i]);
 }
 
 const struct session_ops graph_ops = { .batch = batch };
@@ -266,9 +294,9 @@ void graph_finish(struct graph *g)
 		if (g->cpus[i] && functions_finish(&g->cpus[i]->functions))
 			show(g, g->cpus[i]);
 	if (has_sums)
-		graph_sums_print(&g->sums, g->session.ctx->p);
-	out_flush(&g->session.ctx->out);
-	session_note_counts(&g->session, "function", g->nr_functions, has_sums ? "counted" : "printed");
+		graph_sums_print(&g->sums, g->session->ctx->p);
+	out_flush(&g->session->ctx->out);
+	session_note_counts(g->session, "function", g->nr_functions, has_sums ? "counted" : "printed");
 }
 
 void graph_free(struct graph *g)
@@ -289,4 +317,17 @@ void graph_free(struct graph *g)
 	lines_end(&g->lines);
 	hyptrace_filter_free(g->filter);
 	hyptrace_model_free(g->model);
+}
+
+/* Show the functions of a session, which is open. Return the exit code. */
+int graph_run(struct graph *g)
+{
+	int code = graph_begin(g);
+
+	if (!code) {
+		code = session_run(g->session);
+		graph_finish(g);
+	}
+	graph_free(g);
+	return code;
 }

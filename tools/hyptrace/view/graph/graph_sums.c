@@ -16,16 +16,17 @@
 static unsigned int find(struct graph_sums *sums, unsigned int parent,
 			 const struct hyptrace_span *span)
 {
+	const char *name = span->name ?: "unknown";
 	struct graph_sum *sum;
 	unsigned int i;
 
+	/* static functions of several files may have the same name */
 	for (i = sums->list[parent].first; i; i = sums->list[i].next)
-		if (sums->list[i].key == span->key)
+		if (sums->list[i].name == name || !strcmp(sums->list[i].name, name))
 			return i;
 	i = sums->nr;
 	sum = xappend(sums->list, sums->nr);
-	sum->key = span->key;
-	sum->name = span->name ?: "unknown";
+	sum->name = name;
 	sum->parent = parent;
 	sum->depth = parent ? sums->list[parent].depth + 1 : 0;
 	sum->next = sums->list[parent].first;
