@@ -144,12 +144,14 @@ static void losses(void **state)
 	FUNC(1000000300, 2, 0, 1000000215, 1000000240);
 	PUT(1000000310, hyp_exit, .reason = 6);
 	put(2, 2000000000, HYPTRACE_LOST_UNKNOWN, NULL, NULL);
+	FUNC(2000000300, 0x4d, 0, 2000000100, 2000000110);
 	expect("  2)       10 ns |    leaf();\n"
 	       "[002]     1.000000: LOST 5 events\n"
 	       "  2)             |  outer() {\n"
 	       "  2)       10 ns |    inner();\n"
 	       "  2)       25 ns |  } /* self 15 ns */\n"
-	       "[002]     2.000000: LOST events\n");
+	       "[002]     2.000000: LOST events\n"
+	       "  2)       10 ns |  0x4d();\n");
 }
 
 static void rows(void **state)

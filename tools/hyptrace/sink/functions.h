@@ -6,6 +6,8 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
+#include <stdio.h>
+
 #include "lib/hyptrace_model.h"
 
 struct function {
@@ -35,6 +37,16 @@ bool functions_finish(struct functions *f);
 void functions_walk(struct functions *f,
 		    void (*begin)(void *arg, const struct function *function),
 		    void (*end)(void *arg, const struct function *function), void *arg);
+
+#define FUNCTION_NAME_SIZE	16
+
+/* Its name, or its number in hexadecimal */
+static inline const char *function_name(const struct hyptrace_span *span,
+					char number[FUNCTION_NAME_SIZE])
+{
+	snprintf(number, FUNCTION_NAME_SIZE, "0x%x", (unsigned int)span->key);
+	return span->name ? span->name : number;
+}
 
 /* Has it called other functions that are traced? */
 static inline bool function_is_caller(const struct functions *f, const struct function *function)

@@ -32,13 +32,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		g->depth = strtoul(arg, &end, 10);
 		if (!*end && g->depth && g->depth <= UINT16_MAX)
 			return 0;
-		return cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg, UINT16_MAX);
+		return cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg,
+				 UINT16_MAX);
 	case 'm':
 		return parse_duration(arg, &g->least) ? 0 :
 		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us",
 				 arg);
 	case ARGP_KEY_END:
-		return g->is_flat && g->is_tree ? cmd_usage("--flat and --tree exclude each other") : 0;
+		return g->is_flat && g->is_tree ?
+		       cmd_usage("--flat and --tree exclude each other") : 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

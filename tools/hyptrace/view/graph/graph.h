@@ -27,7 +27,7 @@ struct graph_cpu {
 
 /* The sums of a function; with --tree, of those that the same functions have called */
 struct graph_sum {
-	const char	*name;
+	char		*name;
 	char		*text;		/* with --tree: the name, indented */
 	uint64_t	calls;
 	uint64_t	total;

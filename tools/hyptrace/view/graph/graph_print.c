@@ -66,12 +66,13 @@ static void put_row(const struct printing *p, const struct function *function)
 {
 	const struct hyptrace_span *span = &function->span;
 	struct printer *printer = p->g->session->ctx->p;
+	char number[FUNCTION_NAME_SIZE];
 
 	printer_line(printer, STYLE_PLAIN, "%s", "");
 	printer_uint(printer, "cpu", p->cpu->id);
 	printer_u64(printer, "ts", span->begin);
 	printer_str(printer, "event", "func");
-	printer_str(printer, "name", span->name);
+	printer_str(printer, "name", function_name(span, number));
 	printer_uint(printer, "depth", function->recorded_depth);
 	printer_u64(printer, "duration", span->end - span->begin);
 	printer_u64(printer, "self", span->own);
@@ -81,8 +82,9 @@ static void put_row(const struct printing *p, const struct function *function)
 static void put_name(const struct printing *p, const struct function *function, const char *after)
 {
 	struct out *out = &p->g->session->ctx->out;
+	char number[FUNCTION_NAME_SIZE];
 
-	text_put_plain(out, function->span.name ?: "unknown");
+	text_put_plain(out, function_name(&function->span, number));
 	out_puts(out, after);
 }
 

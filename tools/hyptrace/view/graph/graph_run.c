@@ -252,8 +252,10 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 		if (!g->is_flat && !g->is_tree)
 			lines_lost(&g->lines, event->cpu, rec->ts, rec->lost);
 	}
-	if (!rec->data || (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session->path && g->filter &&
-			   !hyptrace_filter_match(g->filter, rec)))
+	if (!rec->data)
+		return;
+	if (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session->path && g->filter &&
+	    !hyptrace_filter_match(g->filter, rec))
 		return;
 	/* the loss is known already */
 	alone.record.lost = 0;

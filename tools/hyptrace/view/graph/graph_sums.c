@@ -16,17 +16,18 @@
 static unsigned int find(struct graph_sums *sums, unsigned int parent,
 			 const struct hyptrace_span *span)
 {
-	const char *name = span->name ?: "unknown";
+	char number[FUNCTION_NAME_SIZE];
+	const char *name = function_name(span, number);
 	struct graph_sum *sum;
 	unsigned int i;
 
 	/* static functions of several files may have the same name */
 	for (i = sums->list[parent].first; i; i = sums->list[i].next)
-		if (sums->list[i].name == name || !strcmp(sums->list[i].name, name))
+		if (!strcmp(sums->list[i].name, name))
 			return i;
 	i = sums->nr;
 	sum = xappend(sums->list, sums->nr);
-	sum->name = name;
+	sum->name = xstrdup(name);
 	sum->parent = parent;
 	sum->depth = parent ? sums->list[parent].depth + 1 : 0;
 	sum->next = sums->list[parent].first;
@@ -151,7 +152,9 @@ void graph_sums_free(struct graph_sums *sums)
 {
 	unsigned int i;
 
-	for (i = 0; i < sums->nr; i++)
+	for (i = 0; i < sums->nr; i++) {
+		free(sums->list[i].name);
 		free(sums->list[i].text);
+	}
 	free(sums->list);
 }
