@@ -123,10 +123,9 @@
  * @HYPTRACE_OP_VOID_HCALLS: (first, bits) which of the hypercalls with the numbers first to first +
  *	63 return nothing. For these, and for invalid ones, a comparison of the field ret of
  *	host_hcall is false. -EINVAL unless first is 0 or 64.
- * @HYPTRACE_OP_FUNCTION: (id, on) trace a function of EL2, or cease to: on is 1 or 0. EL2 changes
- *	its own text, and takes the place from its own list. -EINVAL no such function;
- *	-EOPNOTSUPP in a kernel without CONFIG_HYPTRACE_EL2_FUNCTIONS, and without protection,
- *	where the host changes the text.
+ * @HYPTRACE_OP_FUNCTION: (id, on) trace a function of EL2 (on: 1), or cease to (0). EL2 changes its
+ *	own text, and takes the place from its own list. -EINVAL no such function; -EOPNOTSUPP if
+ *	it has no list, and without protection, where the host changes the text.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -478,12 +477,6 @@ struct hyptrace_moved {
 	__u32 retired_id;
 	__u32 ring_id;
 };
-
-/* Functions of EL2 that can be traced at most, and the bytes of the stub of each: see function.h */
-#define HYPTRACE_MAX_FUNCTIONS	2048
-#define HYPTRACE_STUB_BYTES	16
-/* Where the event func has the id of the function */
-#define HYPTRACE_FUNC_ID_OFFSET	2
 
 #define HYPTRACE_CLOCK_SHIFT	32
 /* Valid bits of a time: enough for 292 years, and the sum of two never wraps. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Choosing which functions of EL2 are traced: EL2 changes its own text. The host names a function by
- * its id only: where the instruction is, and what it becomes, EL2 takes from its own memory. Called by
- * hcall.c.
+ * Choosing which functions of EL2 are traced: EL2 changes its own text. The host names a function
+ * by its id only: where the instruction is, and what it becomes, EL2 takes from its own memory.
+ * Called by hcall.c.
  *
  * And recording what they have done, when EL2 returns to the host.
  */
@@ -10,11 +10,6 @@
 
 #include "function.h"
 #include "hooks.h"
-
-/* Made by functions.awk: of each function, how far its NOP is from here; and the stubs, in this order */
-extern const s32 hyptrace_function_places[];
-extern const s32 hyptrace_function_places_end[];
-extern const u8 hyptrace_function_stubs[];
 
 #define NOP		0xd503201fU
 #define B(distance)	(0x14000000U | ((distance) >> 2 & GENMASK(25, 0)))
@@ -38,8 +33,8 @@ DEFINE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 static hyptrace_lock_t text_lock = HYPTRACE_LOCK_INIT;
 
 /*
- * EL2 may only execute its text: this maps the page once more, for this CPU. False if the mapping is
- * not that of the text: nothing has changed.
+ * EL2 may only execute its text: this maps the page once more, for this CPU. False if the mapping
+ * is not that of the text: nothing has changed.
  */
 static bool write_text(const u8 *at, u32 old, u32 new)
 {
@@ -47,7 +42,10 @@ static bool write_text(const u8 *at, u32 old, u32 new)
 	u32 *to = hyp_fixmap_map(__hyp_pa(at) & PAGE_MASK) + offset_in_page(at);
 	bool is_text;
 
-	/* QEMU 7.2 does not let VALE2IS, by which the page before was unmapped, have effect with E2H. */
+	/*
+	 * QEMU 7.2 does not let VALE2IS, by which the page before was unmapped, have effect with
+	 * E2H.
+	 */
 	asm volatile("tlbi alle2is\n\tdsb ish\n\tisb" : : : "memory");
 	is_text = READ_ONCE(*to) == cpu_to_le32(old);
 	if (is_text) {
@@ -65,11 +63,12 @@ static bool write_text(const u8 *at, u32 old, u32 new)
  * @id:		its number in functions.awk's list
  * @on:		1 or 0
  *
- * A CPU that is in the function stays traced until it returns, or is not. The architecture lets a NOP
- * become a branch while others execute it: they take either.
+ * A CPU that is in the function stays traced until it returns, or is not. The architecture lets a
+ * NOP become a branch while others execute it: they take either.
  *
  * Return: 0, also if it is so already; -EINVAL no such function, or @on is something else;
- * -EOPNOTSUPP without protection: there the host changes the text; -EIO the text is not what it should be.
+ * -EOPNOTSUPP without protection: there the host changes the text; -EIO the text is not what it
+ * should be.
  */
 int hyptrace_function_set(u64 id, u64 on)
 {
@@ -100,7 +99,9 @@ static __always_inline u16 id_of(const struct hyptrace_call *call)
 	return ((call->stub - (u64)hyptrace_function_stubs) & ADDRESS_MASK) / HYPTRACE_STUB_BYTES;
 }
 
-/* For less than the time since the epoch, which hyptrace_clock_read_copy() computes in 64 bits, too */
+/*
+ * For less than the time since the epoch, which hyptrace_clock_read_copy() computes in 64 bits, too
+ */
 static __always_inline u64 to_ns(u64 cycles, u64 mult)
 {
 	return cycles * mult >> HYPTRACE_CLOCK_SHIFT;

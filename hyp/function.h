@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Functions of EL2 that are traced. The compiler leaves a NOP at the begin of each function. While
- * the function is traced, the NOP is a branch to its stub, which calls hyptrace_function_enter() and
- * goes on behind the NOP: see function_entry.S. Each build makes the stubs, the list of the places of
- * the NOPs, and that of the names: functions.awk.
+ * the function is traced, the NOP is a branch to its stub, which calls hyptrace_function_enter()
+ * and goes on behind the NOP: see function_entry.S. Each build makes the stubs, the list of the
+ * places of the NOPs, and that of the names: functions.awk.
  *
- * What the functions have done is kept until EL2 returns to the host. Then it is recorded: function.c.
+ * What the functions have done is kept until EL2 returns to the host. Then it is recorded:
+ * function.c.
  */
 #ifndef __HYPTRACE_FUNCTION_H
 #define __HYPTRACE_FUNCTION_H
+
+#include "function_abi.h"
 
 /* Traced functions that a CPU can be in. Those that they call are not recorded. */
 #define HYPTRACE_MAX_FRAMES	48
@@ -26,7 +29,7 @@
 #include "env.h"
 
 /* No frame has this depth: so functions are not recorded. */
-#define HYPTRACE_HIDDEN		(1ULL << 16)
+#define HYPTRACE_HIDDEN		BIT_ULL(16)
 
 /**
  * struct hyptrace_call - a traced function that has returned
@@ -68,6 +71,14 @@ struct hyptrace_calls {
 
 DECLARE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 
+/*
+ * Made by functions.awk: of each function, how far its NOP is from here; and the stubs, in this
+ * order
+ */
+extern const s32 hyptrace_function_places[];
+extern const s32 hyptrace_function_places_end[];
+extern const u8 hyptrace_function_stubs[];
+
 int hyptrace_function_set(u64 id, u64 on);
 void hyptrace_functions_record(void);
 void __hyptrace_functions_end(void);
@@ -98,7 +109,8 @@ static __always_inline void hyptrace_functions_flush(void)
 }
 
 /**
- * hyptrace_functions_hide() - do not record the functions that are called from now on, or do it again
+ * hyptrace_functions_hide() - do not record the functions that are called from now on, or do it
+ * again
  * @hide:	whether it begins
  */
 static __always_inline void hyptrace_functions_hide(bool hide)
@@ -108,11 +120,11 @@ static __always_inline void hyptrace_functions_hide(bool hide)
 
 #else
 
-#define hyptrace_function_set(id, on)		(-EOPNOTSUPP)
+#define hyptrace_function_set(id, on)		((void)(id), (void)(on), -EOPNOTSUPP)
 #define hyptrace_functions_end()		do { } while (0)
 #define hyptrace_functions_flush()		do { } while (0)
-#define hyptrace_functions_forget(ring)		do { } while (0)
-#define hyptrace_functions_hide(hide)		do { } while (0)
+#define hyptrace_functions_forget(ring)		((void)(ring))
+#define hyptrace_functions_hide(hide)		((void)(hide))
 
 #endif
 

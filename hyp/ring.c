@@ -203,13 +203,13 @@ static bool must_drop(struct hyptrace_ring *ring)
 	       hyptrace_next_position(ring, ring->tail) == ring->head;
 }
 
-static void drop_events(struct hyptrace_ring *ring, u64 nr)
+static void drop_event(struct hyptrace_ring *ring)
 {
 	/* No record follows before the next sub-buffer. */
 	if (!ring->pending)
 		hyptrace_ring_seal(ring);
-	ring->dropped += nr;
-	ring->pending += nr;
+	ring->dropped++;
+	ring->pending++;
 	/*
 	 * Close the sub-buffer: a smaller event that still fits must not be recorded before
 	 * the gap record.
@@ -225,7 +225,7 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 	hyptrace_guard(&ring->lock);
 	dropped = must_drop(ring);
 	if (dropped)
-		drop_events(ring, 1);
+		drop_event(ring);
 	else
 		enter_next_subbuf(ring, now);
 	hyptrace_ring_publish(ring);
@@ -236,14 +236,16 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
 /**
  * hyptrace_ring_drop() - count events as dropped that nobody has tried to record
  * @ring:	this CPU's, attached
- * @nr:		how many
+ * @nr:		how many, not 0
  *
  * Context: the CPU whose ring it is; takes the lock.
  */
 void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr)
 {
 	hyptrace_guard(&ring->lock);
-	drop_events(ring, nr);
+	drop_event(ring);
+	ring->dropped += nr - 1;
+	ring->pending += nr - 1;
 	hyptrace_ring_publish(ring);
 }
 

@@ -116,12 +116,12 @@ static void read_option(struct boot *boot, char *word, unsigned long *given)
 		warn(boot, word, why);
 }
 
-/* Does a name, "all" or a glob mean the event? Kernels that lack globs take "*" at the end only. */
+/* Does a name or a glob mean the event? Kernels that lack globs take "*" at the end only. */
 static bool means(const char *name, const char *event)
 {
 	const size_t length = strcspn(name, "*");
 
-	if (!strcmp(name, "all") || !strcmp(name, event))
+	if (!strcmp(name, event))
 		return true;
 	if (IS_ENABLED(CONFIG_GLOB))
 		return glob_match(name, event);
@@ -135,8 +135,12 @@ static void read_event(struct boot *boot, const char *name)
 	unsigned int i;
 
 	for (i = 0; i < remote->nr_events; i++) {
-		if (means(name, remote->events[i]->name))
-			found |= BIT_ULL(remote->events[i]->id);
+		const struct hyptrace_event *event = remote->events[i];
+
+		/* All functions of EL2 are not what is meant by all events. */
+		if (!strcmp(name, "all") ? event->id != remote->desc->follower :
+					   means(name, event->name))
+			found |= BIT_ULL(event->id);
 	}
 	if (!found)
 		warn(boot, name, "there is no such event");

@@ -474,6 +474,7 @@ void hyptrace_core_exit(void);
 /* remote.c */
 extern struct workqueue_struct *hyptrace_wq;
 extern struct mutex hyptrace_remotes_lock;
+extern int hyptrace_longest_print_fmt;
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
 int hyptrace_remote_begin_change(struct hyptrace_remote *remote);
 void hyptrace_remote_end_change(struct hyptrace_remote *remote);

@@ -120,9 +120,13 @@ static int remote_init(struct hyptrace_remote *remote)
 	return err;
 }
 
+/* Of all events of remotes so far. hyptrace_remotes_lock protects it; also read without it. */
+int hyptrace_longest_print_fmt;
+
 static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 {
 	struct hyptrace_remote *remote;
+	unsigned int i;
 	int err;
 
 	guard(mutex)(&hyptrace_remotes_lock);
@@ -139,6 +143,10 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 		return ERR_PTR(err);
 	}
 
+	for (i = 0; i < remote->nr_events; i++)
+		WRITE_ONCE(hyptrace_longest_print_fmt,
+			   max_t(int, hyptrace_longest_print_fmt,
+				 strlen(remote->events[i]->print_fmt)));
 	remote->serial = ++last_serial;
 	list_add_tail(&remote->node, &hyptrace_remotes);
 	hyptrace_debugfs_add(remote);

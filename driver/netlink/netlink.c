@@ -15,10 +15,10 @@
 #include "netlink.h"
 
 /*
- * Bytes of the parts of a dump of events. Each event must fit. Clients have a buffer of this
- * size at least: see netlink_dump().
+ * Bytes of the parts of a dump of events, for which clients have room: see netlink_dump(). Each
+ * event must fit, with its print format, and each name in it once more in a nest.
  */
-#define EVENTS_DUMP_BYTES	(SZ_32K + SZ_8K)
+#define EVENTS_DUMP_BYTES	max(SZ_16K, 3 * READ_ONCE(hyptrace_longest_print_fmt))
 
 static void watch_losses(struct work_struct *work)
 {

@@ -18,6 +18,7 @@
 #include <asm/virt.h>
 
 #include "../../hyp/abi.h"
+#include "../../hyp/function_abi.h"
 #include "counter.h"
 #include "el2.h"
 
@@ -117,8 +118,9 @@ extern const char kvm_nvhe_sym(hyptrace_function_stubs)[];
 static const char *el2_functions(size_t *size)
 {
 	const char *names = kvm_nvhe_sym(hyptrace_function_names);
+	const char *end = kvm_nvhe_sym(hyptrace_function_names_end);
 
-	*size = kvm_nvhe_sym(hyptrace_function_names_end) - names;
+	*size = end - names;
 
 	return names;
 }
@@ -127,7 +129,7 @@ static const char *el2_functions(size_t *size)
 static int patch_text(u32 id, bool on)
 {
 	const s32 *place = &kvm_nvhe_sym(hyptrace_function_places)[id];
-	const char *stub = kvm_nvhe_sym(hyptrace_function_stubs) + id * HYPTRACE_STUB_BYTES;
+	const char *stub = &kvm_nvhe_sym(hyptrace_function_stubs)[id * HYPTRACE_STUB_BYTES];
 	void *at = (void *)place + *place;
 	int err;
 

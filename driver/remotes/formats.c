@@ -18,7 +18,8 @@ static const struct kind {
 	bool		is_numbered;
 } kinds[] = {
 	[HYPTRACE_NAMES_PRINTK] = {
-		.head	= "\"%s a=0x%llx b=0x%llx c=0x%llx d=0x%llx\", __print_symbolic(REC->fmt_id",
+		.head =
+			"\"%s a=0x%llx b=0x%llx c=0x%llx d=0x%llx\", __print_symbolic(REC->fmt_id",
 		.tail	= "), REC->a, REC->b, REC->c, REC->d",
 		.bytes	= 4096,
 	},
@@ -44,7 +45,7 @@ static void put_text(struct seq_buf *buf, const char *text)
 /**
  * hyptrace_formats_print_fmt() - make a print format with names
  * @of:		which one
- * @formats:	the names: strings, with any number of zeros between two; the last one ends with a zero
+ * @formats:	the names: strings, any number of zeros between two; the last one ends with a zero
  * @size:	bytes of @formats
  *
  * Names for which there is no room are left out.

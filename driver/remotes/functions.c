@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which functions of EL2 are traced: those that the filter of the event func can accept, while the event
- * is enabled. Called by pkvm.c.
+ * Which functions of EL2 are traced: those that the filter of the event func can accept, while the
+ * event is enabled. Called by pkvm.c.
  */
 #include <linux/bitmap.h>
 
 #include "../../hyp/abi.h"
+#include "../../hyp/function_abi.h"
 #include "el2.h"
 #include "functions.h"
 

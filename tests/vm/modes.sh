@@ -66,8 +66,8 @@ builtin=(env FLAVOUR=builtin "$vm/boot.sh")
 words=hyptrace=host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard
 if [[ -z $flavour ]]; then
 	FLAVOUR=builtin "$vm/kernel.sh"
-	job 30 builtin "${builtin[@]}" builtin '' -- bats:boot/boot.bats -- --require-protected --append "$words:colour=red"
-	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
+	job 120 builtin "${builtin[@]}" builtin '' -- bats:boot/{boot,functions}.bats -- --require-protected --append "$words:colour=red"
+	job 120 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/{boot,functions}.bats -- --mode nvhe \
 		--append "$words:colour=red"
 	job 60 panic "$repo/tests/blackbox/panic.sh"
 	job 45 dump "$repo/tests/blackbox/dump.sh"

@@ -67,10 +67,12 @@ static void note_missing(void *arg, const char *text)
 static struct hyptrace *open_dump(struct context *ctx, const char *source,
 				  struct hyptrace_error *err)
 {
+	auto_free char *remote = NULL;
 	const size_t len = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
 	const char *path = len && source[len] == ':' ? source + len + 1 : source;
-	char *remote auto_free = path == source ? NULL : xstrndup(source, len);
 
+	if (path != source)
+		remote = xstrndup(source, len);
 	ctx->dump = path;
 	return hyptrace_open_dump(path, remote, note_missing, ctx, err);
 }

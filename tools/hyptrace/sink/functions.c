@@ -66,7 +66,9 @@ bool functions_add(struct functions *f, const struct hyptrace_stream_event *even
 	return take(f);
 }
 
-/* No event follows for now: if the last function of the CPU has returned to the host, that was all. */
+/*
+ * No event follows for now: if the last function of the CPU has returned to the host, that was all.
+ */
 bool functions_returned(struct functions *f, unsigned int cpu)
 {
 	if (hyptrace_nest_idle(f->nest, cpu))

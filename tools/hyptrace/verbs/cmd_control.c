@@ -203,7 +203,8 @@ static const struct argp_option enable_options[] = {
 	{ "after", OPT_AFTER, "N", 0,
 	  "With --stop: record on until a CPU has moved on to the next sub-buffer N times", 0 },
 	{ "follow", OPT_FOLLOW, NULL, 0,
-	  "With func: record functions only of calls in which a filter or trigger of another event has accepted it", 0 },
+	  "With func: record functions only of calls in which a filter or trigger of another event has accepted it",
+	  0 },
 	{ "count", OPTION_FLAG(struct event_request, count), NULL, 0,
 	  "Have EL2 count the events, and do not record them", 0 },
 	{ 0 }

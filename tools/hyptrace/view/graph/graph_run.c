@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include "output/die.h"
+#include "sink/row.h"
 #include "graph.h"
 
 /* More events of a visit are not kept: the first ones are not printed. */
