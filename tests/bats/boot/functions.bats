@@ -4,8 +4,8 @@
 
 load ../helper
 
-# How often functions are toggled under load, and how many random hypercalls are made
-: "${HYPTRACE_TOGGLES:=30}" "${HYPTRACE_RANDOM_CALLS:=1000}"
+# How often functions are toggled under load, how many random hypercalls are made, and how many batches of 64 hostile ones
+: "${HYPTRACE_TOGGLES:=30}" "${HYPTRACE_RANDOM_CALLS:=1000}" "${HYPTRACE_STORM_BATCHES:=50}"
 
 events=hyp_enter,hyp_exit,host_hcall,func
 # a hypercall of the workload, which few others are
@@ -173,6 +173,18 @@ is_complete()
 	kill %1
 	wait %1 || true
 	ht graph -q -j -- workload | jq -se 'map(select(.event == "func")) | length > 1000'
+}
+
+@test "a hostile host cannot have EL2 change any other text, on all CPUs, while they run and go off" {
+	local nr
+	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || skip "without protection, the host changes the text"
+	nr=$(ht list -v -j func | jq '[.[0].events[0].fields[] | select(.name == "id") | .symbols[]?] | length')
+	((nr > 100))
+	{ while workload --psci 10 --mmio 10 >/dev/null; do :; done; } &
+	{ while :; do echo 0 >/sys/devices/system/cpu/cpu1/online; echo 1 >/sys/devices/system/cpu/cpu1/online; sleep 0.1; done; } &
+	/usr/local/libexec/hyptrace-kselftest/function_storm "$nr" "$HYPTRACE_STORM_BATCHES" "$RANDOM"
+	tidy
+	ht graph -q -j -- workload --psci 100 --mmio 100 | jq -se 'map(select(.event == "func")) | length > 1000'
 }
 
 @test "what does not exist is refused, and changes nothing" {
