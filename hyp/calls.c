@@ -172,6 +172,8 @@ void hyptrace_panic(u64 elr, bool has_vcpu)
 	if (ring->panicked)
 		return;
 	ring->panicked = true;
+	/* EL2 calls functions still: they must not record, whatever the panic has interrupted. */
+	hyptrace_functions_hide(true);
 	if (ring->selected && !(ring->silent & HYPTRACE_SILENT_GUEST) &&
 	    !hyp_spin_is_locked(&ring->lock) && !READ_ONCE(hyptrace_stop_after)) {
 		hyptrace_set_silent(ring, 0);

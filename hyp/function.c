@@ -50,7 +50,9 @@ static bool write_text(const u8 *at, u32 old, u32 new)
 	is_text = READ_ONCE(*to) == cpu_to_le32(old);
 	if (is_text) {
 		WRITE_ONCE(*to, cpu_to_le32(new));
-		asm volatile("dc cvau, %0\n\tdsb ish" : : "r" (to) : "memory");
+		asm volatile(ALTERNATIVE("dc cvau, %0", "dc civac, %0",
+					 ARM64_WORKAROUND_CLEAN_CACHE)
+			     "\n\tdsb ish" : : "r" (to) : "memory");
 	}
 	hyp_fixmap_unmap();
 	asm volatile("ic ivau, %0\n\tdsb ish\n\tisb" : : "r" (at) : "memory");
@@ -94,6 +96,12 @@ int hyptrace_function_set(u64 id, u64 on)
 	return old == (on ? NOP : branch) && write_text(at, old, new) ? 0 : -EIO;
 }
 
+/* Nothing synchronises these reads of the counter: one may be earlier than that before it. */
+static __always_inline u64 cycles(u64 from, u64 to)
+{
+	return (s64)(to - from) < 0 ? 0 : to - from;
+}
+
 static __always_inline u16 id_of(const struct hyptrace_call *call)
 {
 	return ((call->stub - (u64)hyptrace_function_stubs) & ADDRESS_MASK) / HYPTRACE_STUB_BYTES;
@@ -128,8 +136,8 @@ static const struct hyptrace_call *record_quickly(struct hyptrace_ring *ring,
 		entry->common_type = HYPTRACE_EVENT_func;
 		entry->id = id_of(call);
 		*(u32 *)&entry->depth = call->stub >> DEPTH_SHIFT;
-		entry->duration = to_ns(call->ended - call->begun, mult);
-		entry->ago = to_ns(counter - call->ended, mult);
+		entry->duration = to_ns(cycles(call->begun, call->ended), mult);
+		entry->ago = to_ns(cycles(call->ended, counter), mult);
 		pos = (u8 *)entry + size;
 		delta = 0;
 	}
@@ -142,19 +150,19 @@ static const struct hyptrace_call *record_quickly(struct hyptrace_ring *ring,
 /* A filter looks at it, it does not fit, or the copy of the clock is not valid. */
 static void record_slowly(struct hyptrace_ring *ring, const struct hyptrace_call *call)
 {
-	struct hyptrace_entry_func entry = {
-		.common_type = HYPTRACE_EVENT_func,
-		.id = id_of(call),
-		.depth = call->stub >> DEPTH_SHIFT,
-	};
+	struct hyptrace_entry_func entry;
 	u64 counter, now, mult, epoch;
 
 	if (!hyptrace_clock_read_copy(&ring->clock, hyptrace_read_counter(), &now, &mult, &epoch))
 		hyptrace_clock_read(&ring->clock);
 	/* Its time and how long ago it was are of one moment. */
 	counter = hyptrace_read_counter();
-	entry.duration = hyptrace_cycles_to_ns(call->ended - call->begun, ring->clock.mult);
-	entry.ago = hyptrace_cycles_to_ns(counter - call->ended, ring->clock.mult);
+	memset(&entry, 0, sizeof(entry));
+	entry.common_type = HYPTRACE_EVENT_func;
+	entry.id = id_of(call);
+	entry.depth = call->stub >> DEPTH_SHIFT;
+	entry.duration = hyptrace_cycles_to_ns(cycles(call->begun, call->ended), ring->clock.mult);
+	entry.ago = hyptrace_cycles_to_ns(cycles(call->ended, counter), ring->clock.mult);
 	hyptrace_record_payload(ring, &entry, sizeof(entry), counter);
 }
 
@@ -164,13 +172,17 @@ static void record(struct hyptrace_ring *ring, struct hyptrace_calls *calls)
 	const struct hyptrace_call *call = calls->call;
 	const struct hyptrace_call *last = (void *)call + calls->used;
 
+	u64 forgotten = calls->forgotten;
+
 	calls->used = 0;
+	calls->forgotten = 0;
 	/* The CPU is silent, or func is on for others only. */
 	if (!((ring->enabled | ring->aside) & BIT_ULL(HYPTRACE_EVENT_func)))
 		return;
-	if (calls->forgotten)
-		hyptrace_ring_drop(ring, calls->forgotten);
-	while (call < last) {
+	if (forgotten && hyptrace_is_on(func))
+		hyptrace_ring_drop(ring, forgotten);
+	/* A trigger may stop the recording. Functions call here also while it is stopped. */
+	while (call < last && hyptrace_is_on(func)) {
 		if (ring->enabled & BIT_ULL(HYPTRACE_EVENT_func))
 			call = record_quickly(ring, call, last);
 		if (call < last)
@@ -178,17 +190,22 @@ static void record(struct hyptrace_ring *ring, struct hyptrace_calls *calls)
 	}
 }
 
-/* Make room: forget the functions that most others have called. */
+/*
+ * Make room: forget the functions that most others have called, at least a quarter. They count as
+ * dropped, whatever a filter of func would say of them.
+ */
 static void forget_deepest(struct hyptrace_calls *calls)
 {
 	struct hyptrace_call *call, *to = calls->call;
 	struct hyptrace_call *last = (void *)to + calls->used;
-	u64 deepest = 0;
+	u16 nr[HYPTRACE_MAX_FRAMES] = { }, depth = HYPTRACE_MAX_FRAMES, sum = 0;
 
 	for (call = to; call < last; call++)
-		deepest = max(deepest, call->stub >> DEPTH_SHIFT);
+		nr[min_t(u64, call->stub >> DEPTH_SHIFT, HYPTRACE_MAX_FRAMES - 1)]++;
+	while (sum < HYPTRACE_MAX_CALLS / 4 && depth)
+		sum += nr[--depth];
 	for (call = to; call < last; call++) {
-		if (call->stub >> DEPTH_SHIFT == deepest)
+		if (call->stub >> DEPTH_SHIFT >= depth)
 			calls->forgotten++;
 		else
 			*to++ = *call;

@@ -37,8 +37,9 @@ SYM_CODE_END(hyptrace_function_enter)
 SYM_CODE_START(hyptrace_function_return)
 	adr_this_cpu x10, hyptrace_calls, x12
 	ldp	x11, x12, [x10]
-	cbz	x11, 2f
 	sub	x11, x11, #1
+	cmp	x11, #HYPTRACE_MAX_FRAMES
+	b.hs	2f
 	add	x13, x10, x11, lsl #HYPTRACE_FRAME_SHIFT
 	mrs	x14, cntpct_el0
 	ldp	x30, x15, [x13, #HYPTRACE_FRAMES]
@@ -63,6 +64,6 @@ SYM_CODE_START(hyptrace_function_return)
 	ldp	x0, x1, [sp], #32
 	ret
 
-	/* Nobody has called. */
+	/* Nobody has called. With HYPTRACE_HIDDEN, nobody can have. */
 2:	ASM_BUG()
 SYM_CODE_END(hyptrace_function_return)

@@ -38,7 +38,8 @@ function call(target,	part)
 BEGIN {
 	# Those that never return, those that others leave and enter EL2 by, and the project's own hypercall
 	split("handle_trap hyp_panic hyp_panic_bad_stack __kvm_host_psci_cpu_entry kvm_host_psci_cpu_entry " \
-	      "kvm_unexpected_el2_exception kvm_nvhe_prepare_backtrace __pkvm_init_finalise __pkvm_init handle___hyptrace", list)
+	      "__kvm_host_psci_cpu_on_entry __kvm_host_psci_cpu_resume_entry kvm_unexpected_el2_exception " \
+	      "kvm_nvhe_prepare_backtrace __pkvm_init_finalise __pkvm_init handle___hyptrace", list)
 	for (i in list)
 		never[list[i]] = 1
 }
@@ -83,7 +84,10 @@ END {
 	for (i = 1; i <= nr; i++) {
 		# a BTI may come before the NOP
 		known = places[i] + base in at_name ? at_name[places[i] + base] : at_name[places[i] + base - 4]
-		if (known == "" || known in never)
+		# the compiler may split a function into parts
+		whole = known
+		sub(/[.].*/, "", whole)
+		if (known == "" || known in never || whole in never || known ~ /^_*hyptrace_/)
 			continue
 		# sorted by name, so that a pattern of names is few ranges of ids
 		for (j = kept++; j && name[j - 1] > known; j--) {

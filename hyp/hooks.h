@@ -172,7 +172,7 @@ static __always_inline void hyptrace_host_exit(void)
 
 	/* While nothing is on, this one test is all. */
 	if (unlikely(on)) {
-		if (on & BIT_ULL(HYPTRACE_EVENT_func))
+		if (on & (BIT_ULL(HYPTRACE_EVENT_func) | BIT_ULL(HYPTRACE_EVENT_NONE)))
 			hyptrace_functions_end();
 		if (on & BIT_ULL(HYPTRACE_EVENT_hyp_exit))
 			__hyptrace_hyp_exit(HYPTRACE_REASON_ERET_HOST);
@@ -273,7 +273,7 @@ static inline void hyptrace_set_vcpu(pid_t pid)
  * Exits of a protected guest that EL2 handles itself must stay hidden from the host:
  * record only the outermost entry and exit.
  */
-static inline void hyptrace_guest_begin(bool protected)
+static __always_inline void hyptrace_guest_begin(bool protected)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
@@ -290,7 +290,7 @@ static inline void hyptrace_guest_begin(bool protected)
  * hyptrace_guest_end() - end a guest's run on this CPU, after its last exit
  * @protected:	as for hyptrace_guest_begin()
  */
-static inline void hyptrace_guest_end(bool protected)
+static __always_inline void hyptrace_guest_end(bool protected)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
@@ -458,6 +458,17 @@ static inline void hyptrace_cpu_on(void)
 }
 
 #ifdef __KVM_NVHE_HYPERVISOR__
+
+/**
+ * hyptrace_cpu_entry() - attach the CPU again, which has entered EL2 from the firmware
+ *
+ * The functions that have called the firmware never return.
+ */
+static inline void hyptrace_cpu_entry(void)
+{
+	hyptrace_cpu_on();
+	hyptrace_functions_end();
+}
 
 /* Whether a PSCI call switches this CPU off */
 static inline bool hyptrace_psci_is_cpu_off(u32 func)

@@ -49,6 +49,6 @@ static inline void hyptrace_guest_end(bool protected) { }
 #define hyptrace_pool_free(pool, order)		do { } while (0)
 static inline void hyptrace_cpu_off(void) { }
 static inline void hyptrace_panic(u64 elr, bool has_vcpu) { }
-static inline void hyptrace_cpu_on(void) { }
+static inline void hyptrace_cpu_entry(void) { }
 
 #endif /* __HYPTRACE_HOOKS_OFF_H */

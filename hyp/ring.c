@@ -247,6 +247,8 @@ void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr)
 	ring->dropped += nr - 1;
 	ring->pending += nr - 1;
 	hyptrace_ring_publish(ring);
+	if (ring->kept)
+		hyptrace_clean(ring->meta, sizeof(*ring->meta));
 }
 
 /*

@@ -25,9 +25,12 @@ static void update_events_on(void)
 {
 	u64 on = (recorders.used & ~hyptrace_events_barred) | counters.used;
 
-	/* While none is allowed, a return to the host must end the silence of __hyptrace(). */
-	if (recorders.used && !on)
-		on = BIT_ULL(HYPTRACE_EVENT_NONE);
+	/*
+	 * While none is allowed, a return to the host must end the silence of __hyptrace(), and
+	 * while func is not, forget what functions have done.
+	 */
+	if (recorders.used && (!on || recorders.used & ~on & BIT_ULL(HYPTRACE_EVENT_func)))
+		on |= BIT_ULL(HYPTRACE_EVENT_NONE);
 	/*
 	 * (U) Order hyptrace_armed before the events that it lets CPUs record. Pairs with (U) in
 	 * hyp/trigger.h:hyptrace_trigger_fire().

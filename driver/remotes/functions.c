@@ -101,30 +101,48 @@ static int choose(const unsigned long *functions)
  * @access:	to EL2
  * @nr:		number of functions that it can trace
  *
+ * EL2 traces none of them yet.
+ *
  * Context: the event func is not enabled.
  */
 void hyptrace_functions_init(const struct hyptrace_el2 *access, unsigned int nr)
 {
+	unsigned int id;
+
 	el2 = access;
 	nr_functions = min_t(unsigned int, nr, HYPTRACE_MAX_FUNCTIONS);
 	bitmap_fill(chosen, nr_functions);
+	/* This module may have been removed while they were traced, or a host before kexec. */
+	for (id = 0; id < nr_functions; id++)
+		el2->set_function(id, false);
 }
 
 /**
  * hyptrace_functions_enable() - trace the chosen functions, or none
  * @enable:	the event func is about to be enabled, else it was disabled
  *
- * Context: control mutex of the remote held.
- * Return: 0 or a negative errno, and nothing has changed.
+ * Context: control mutex of the remote held, or the remote is not registered.
+ * Return: 0 or a negative errno, and nothing has changed; 0 if @enable is false.
  */
 int hyptrace_functions_enable(bool enable)
 {
-	static const DECLARE_BITMAP(none, HYPTRACE_MAX_FUNCTIONS);
-	int err = trace(enable ? chosen : none);
+	unsigned int id;
+	int err;
 
-	if (!err)
-		is_enabled = enable;
-	return err;
+	if (enable) {
+		err = trace(chosen);
+		is_enabled = !err;
+		return err;
+	}
+	is_enabled = false;
+	for_each_set_bit(id, traced, nr_functions) {
+		err = el2->set_function(id, false);
+		if (!err)
+			__clear_bit(id, traced);
+		else
+			pr_err_once("hyptrace: EL2 still traces functions (error %d)\n", -err);
+	}
+	return 0;
 }
 
 /**

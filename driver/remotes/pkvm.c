@@ -313,6 +313,7 @@ static void __exit hyptrace_pkvm_exit(void)
 	if (!desc.protected)
 		unregister_reboot_notifier(&reboot_block);
 	hyptrace_remote_unregister(remote);
+	hyptrace_functions_enable(false);
 	free_events();
 	hyptrace_writer_exit(&writer);
 	el2->release();

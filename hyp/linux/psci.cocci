@@ -81,7 +81,7 @@ expression e;
 __kvm_host_psci_cpu_entry(...)
 {
 <+...
-+hyptrace_cpu_on__at_psci_entry();
++hyptrace_cpu_entry__at_psci_entry();
 +hyptrace__at_psci_entry(hyp_enter, HYPTRACE_REASON_PSCI);
  cpu_reg(c, 0) = e;
 ...+>

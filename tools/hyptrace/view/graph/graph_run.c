@@ -130,11 +130,14 @@ static int hold(struct graph *g)
 
 	names[choice.nr++] = event->name;
 	if (!g->caught) {
+		const bool follows = event->trigger == HYPTRACE_TRIGGER_ACTION_FOLLOW;
+
 		names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_ENTER);
 		names[choice.nr++] = hyptrace_kind_event(HYPTRACE_KIND_EXIT);
-		if ((g->filter || event->filter) &&
-		    event_hold(s->ctx->h, event, true, g->filter, event->trigger, event->after,
-			       &err))
+		if ((g->filter || event->filter || follows) &&
+		    event_hold(s->ctx->h, event, true, g->filter,
+			       follows ? HYPTRACE_TRIGGER_ACTION_NONE : event->trigger,
+			       event->after, &err))
 			return cmd_fail_verb("filter", event->name, &err);
 	} else {
 		/* EL2 records nothing of the other calls. With this trigger it accepts all. */
