@@ -175,6 +175,29 @@ is_complete()
 	ht graph -q -j -- workload | jq -se 'map(select(.event == "func")) | length > 1000'
 }
 
+@test "no function is recorded after a trigger has stopped the recording, and none of before one has started it" {
+	local written
+	ht enable func
+	ht enable host_hcall --stop -F "id == $call"
+	ht start
+	workload --psci 10 --mmio 10 >/dev/null
+	written=$(total written)
+	((written > 0))
+	workload >/dev/null
+	same "$(total written)" "$written"
+	ht stop
+	ht reset
+	ht enable func
+	ht enable host_hcall --start -F "id == $call"
+	ht start
+	workload --psci 10 --mmio 10 >/dev/null
+	ht show -q -j | jq -r '[.event, .ts, .fields.duration // 0, .fields.ago // 0] | @tsv' >shown
+	ht stop
+	awk 'NR == 1 { if ($1 != "host_hcall") exit 1; begin = $2 - $3 - 20 }
+		$1 == "func" { functions++; if ($2 - $4 < begin) exit 1 }
+		END { print functions; exit !functions }' shown
+}
+
 @test "a hostile host cannot have EL2 change any other text, on all CPUs, while they run and go off" {
 	local nr
 	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || skip "without protection, the host changes the text"
