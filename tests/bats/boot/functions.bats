@@ -65,9 +65,9 @@ is_complete()
 @test "the functions of a guest and of its boot are complete" {
 	ht record -q -o guest.dat -e "$events,guest_exit" -- workload --psci 100 --mmio 100
 	is_complete guest.dat
-	rows guest.dat >rows
-	grep -P '\tfunc\thandle___kvm_vcpu_run\t0\t' rows
-	grep -P '\tfunc\t__kvm_vcpu_run\t' rows
+	rows guest.dat >lines
+	grep -P '\tfunc\thandle___kvm_vcpu_run\t0\t' lines
+	grep -P '\tfunc\t__kvm_vcpu_run\t' lines
 }
 
 @test "each hypercall has its handler inside" {
@@ -110,14 +110,14 @@ is_complete()
 	hyptrace export -q -f collapsed flame.dat >stacks
 	grep -E '^el2;[^;]+;([^;]*;)*handle___kvm_vcpu_run;([^;]*;)*__kvm_vcpu_run[; ]' stacks
 	# each line is frames and a number
-	! grep -vE '^[^ ;]+(;[^;]+)* [0-9]+$' stacks
+	run ! grep -vE '^[^ ;]+(;[^;]+)* [0-9]+$' stacks
 	hyptrace export -q -f chrome flame.dat | jq -e '[.traceEvents[] | select(.ph == "X" and .name == "__kvm_vcpu_run")] | length > 0'
 }
 
 @test "only the chosen functions are traced, and none afterwards" {
 	ht graph -q -j -e "*${call#__}*" -- workload | jq -r 'select(.event == "func") | .name' | sort -u >names
 	grep -x "handle_$call" names
-	! grep -v "${call#__}" names
+	run ! grep -v "${call#__}" names
 	ht graph -q -j -D 1 -- workload | jq -se 'map(select(.event == "func")) | length > 100 and all(.depth == 0)'
 	ht graph -q -j -m 20us -- workload | jq -se 'map(select(.event == "func")) | length > 0 and all((.duration | tonumber) >= 20000)'
 	ht list -j | jq -e '.[0].events[] | select(.name == "func") | .enabled == false and .filter == null'

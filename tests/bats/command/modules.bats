@@ -149,7 +149,7 @@ last_line()
 	# globs leave it out
 	run -0 ht -r test enable 'hyp_*'
 	run -0 ht -r test enable all
-	jq -e '.[0].events | all(.enabled != .missing)' <<<"$(ht -r test list -j)"
+	jq -e '.[0].events | all(.enabled != (.missing or .name == "func"))' <<<"$(ht -r test list -j)"
 	run -0 ht -r test disable all
 
 	# what chooses events by itself leaves it out
