@@ -97,7 +97,7 @@ test_tools_graph-srcs := $(test_tools_lines-srcs) $(call command,graph_run.c gra
 test_tools_graph-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_graph-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,choice_list \
-	cmd_fail_verb event_hold filter_parse session_hold)
+	cmd_fail_verb event_hold filter_parse session_hold session_run)
 test_tools_catch-srcs := $(call command,catch_find.c die.c)
 test_tools_catch-cflags := $(tools-cflags)
 # the other functions are not called
