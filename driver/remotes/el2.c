@@ -14,8 +14,13 @@
 #include <asm/hyptrace_tree.h>
 #include <asm/insn.h>
 #include <asm/kvm_mmu.h>
-#include <asm/patching.h>
 #include <asm/virt.h>
+/* Its name since Linux 6.13 */
+#if __has_include(<asm/text-patching.h>)
+#include <asm/text-patching.h>
+#else
+#include <asm/patching.h>
+#endif
 
 #include "../../hyp/abi.h"
 #include "../../hyp/function_abi.h"
