@@ -260,8 +260,8 @@ static void check_books(void)
 			    ring->state == HYPTRACE_RING_EMPTY);
 	}
 	on = (selected & ~hyptrace_events_barred) | counted;
-	if (selected && !on)
-		on = BIT_ULL(HYPTRACE_EVENT_NONE);
+	if (selected && (!on || selected & ~on & BIT_ULL(HYPTRACE_EVENT_func)))
+		on |= BIT_ULL(HYPTRACE_EVENT_NONE);
 	assert_int_equal(hyptrace_events_on, on);
 	assert_int_equal(env_count(ENV_PINNED), pinned);
 	assert_int_equal(env_count(ENV_HYP), owned);
