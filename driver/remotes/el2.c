@@ -16,7 +16,7 @@
 #include <asm/kvm_mmu.h>
 #include <asm/virt.h>
 /* Its name since Linux 6.13 */
-#if __has_include(<asm/text-patching.h>)
+#if __has_include("asm/text-patching.h")
 #include <asm/text-patching.h>
 #else
 #include <asm/patching.h>
