@@ -95,7 +95,10 @@ struct hyptrace_page_states {
 typedef hyp_spinlock_t hyptrace_lock_t;
 
 #define HYPTRACE_LOCK_INIT		__HYP_SPIN_LOCK_UNLOCKED
-#define hyptrace_lock(lock)		hyp_spin_lock(lock)
+#ifndef HYPTRACE_HOOK_lock_wait	/* else it does not record that it had to wait */
+#define hyptrace_spin_lock(lock, own)	hyp_spin_lock(lock)
+#endif
+#define hyptrace_lock(lock)		hyptrace_spin_lock(lock, true)
 #define hyptrace_unlock(lock)		hyp_spin_unlock(lock)
 #define hyptrace_assert_held(lock)	hyp_assert_lock_held(lock)
 

@@ -444,23 +444,6 @@ HYP_EVENT(mem_transition,
 		  __entry->nr, __entry->gfn, __entry->handle, __entry->ret)
 )
 
-#ifndef HYPTRACE_TLBI_VMID_IPA
-#define HYPTRACE_TLBI_VMID_IPA		0
-#define HYPTRACE_TLBI_VMID_IPA_NSH	1
-#define HYPTRACE_TLBI_VMID_RANGE	2
-#define HYPTRACE_TLBI_VMID		3
-#define HYPTRACE_TLBI_CPU_CONTEXT	4
-#define HYPTRACE_TLBI_VM_CONTEXT	5
-
-#define HYPTRACE_TLBI_NAMES					\
-	{ HYPTRACE_TLBI_VMID_IPA,	"vmid_ipa" },		\
-	{ HYPTRACE_TLBI_VMID_IPA_NSH,	"vmid_ipa_nsh" },	\
-	{ HYPTRACE_TLBI_VMID_RANGE,	"vmid_range" },		\
-	{ HYPTRACE_TLBI_VMID,		"vmid" },		\
-	{ HYPTRACE_TLBI_CPU_CONTEXT,	"cpu_context" },	\
-	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
-#endif
-
 /*
  * EL2 invalidates TLB entries: those of nr pages from ipa on, or all of a VMID, or all. In
  * protected mode vmid is 0 unless EL2 changes the mappings of a guest: the address that the host
@@ -484,15 +467,6 @@ HYP_EVENT(tlbi,
 		  __print_symbolic(__entry->op, HYPTRACE_TLBI_NAMES), __entry->vmid,
 		  __entry->ipa, __entry->nr)
 )
-
-#ifndef HYPTRACE_POOL_ALLOC
-#define HYPTRACE_POOL_ALLOC		0
-#define HYPTRACE_POOL_FREE		1
-
-#define HYPTRACE_POOL_NAMES					\
-	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
-	{ HYPTRACE_POOL_FREE,		"free" }
-#endif
 
 /*
  * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now: without those
@@ -587,4 +561,27 @@ HYP_EVENT(func,
 	),
 	HE_PRINTK("id=%u depth=%u duration=%llu ago=%llu", __entry->id, __entry->depth,
 		  __entry->duration, __entry->ago)
+)
+
+/*
+ * EL2 had to wait for a spinlock, and has it now. owner is the CPU that held it when the wait began;
+ * -1: not known. With two CPUs it is always known, else only if that CPU had to wait for the lock,
+ * too. Waits are not recorded that began while another CPU ran a protected guest: they could tell
+ * what EL2 does for that guest. The locks of hyptrace itself are not traced.
+ */
+HYP_SPAN_EVENT(lock_wait,
+	HE_PROTO(u8 lock, s32 owner),
+	HE_STRUCT(
+		he_field(u8, lock)
+		he_field(s32, owner)
+		he_field(u64, duration)
+	),
+	HE_ASSIGN(
+		__entry->lock = lock;
+		__entry->owner = owner;
+		__entry->duration = duration;
+	),
+	HE_PRINTK("lock=%s owner=%d duration=%llu",
+		  __print_symbolic(__entry->lock, HYPTRACE_LOCK_NAMES), __entry->owner,
+		  __entry->duration)
 )

@@ -3,7 +3,8 @@
  * Names of values in events, for the print formats of events.h: pairs of a value and its name,
  * as literals. The values are those of the SMC calling convention with PSCI, TRNG and FF-A
  * (linux/arm-smccc.h, linux/psci.h, linux/arm_ffa.h), of the exception classes (asm/esr.h) and
- * of KVM's exit codes (asm/kvm_asm.h). Functions with 64-bit arguments end with _64.
+ * of KVM's exit codes (asm/kvm_asm.h); the last ones are the project's own. Functions with 64-bit
+ * arguments end with _64.
  */
 #ifndef __HYPTRACE_NAMES_H
 #define __HYPTRACE_NAMES_H
@@ -176,5 +177,46 @@
 	{ 1, "serror" },						\
 	{ HYPTRACE_EXIT_TRAP, "trap" },					\
 	{ 3, "illegal" }
+
+#define HYPTRACE_TLBI_VMID_IPA		0
+#define HYPTRACE_TLBI_VMID_IPA_NSH	1
+#define HYPTRACE_TLBI_VMID_RANGE	2
+#define HYPTRACE_TLBI_VMID		3
+#define HYPTRACE_TLBI_CPU_CONTEXT	4
+#define HYPTRACE_TLBI_VM_CONTEXT	5
+
+#define HYPTRACE_TLBI_NAMES					\
+	{ HYPTRACE_TLBI_VMID_IPA,	"vmid_ipa" },		\
+	{ HYPTRACE_TLBI_VMID_IPA_NSH,	"vmid_ipa_nsh" },	\
+	{ HYPTRACE_TLBI_VMID_RANGE,	"vmid_range" },		\
+	{ HYPTRACE_TLBI_VMID,		"vmid" },		\
+	{ HYPTRACE_TLBI_CPU_CONTEXT,	"cpu_context" },	\
+	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
+
+#define HYPTRACE_POOL_ALLOC		0
+#define HYPTRACE_POOL_FREE		1
+
+#define HYPTRACE_POOL_NAMES					\
+	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
+	{ HYPTRACE_POOL_FREE,		"free" }
+
+#define HYPTRACE_LOCK_OTHER		0
+#define HYPTRACE_LOCK_HOST_MMU		1
+#define HYPTRACE_LOCK_PKVM_PGD		2
+#define HYPTRACE_LOCK_VM_TABLE		3
+#define HYPTRACE_LOCK_VM		4
+#define HYPTRACE_LOCK_VM_POOL		5
+#define HYPTRACE_LOCK_HYP_POOL		6
+#define HYPTRACE_LOCK_HOST_POOL		7
+
+#define HYPTRACE_LOCK_NAMES					\
+	{ HYPTRACE_LOCK_OTHER,		"other" },		\
+	{ HYPTRACE_LOCK_HOST_MMU,	"host_mmu" },		\
+	{ HYPTRACE_LOCK_PKVM_PGD,	"pkvm_pgd" },		\
+	{ HYPTRACE_LOCK_VM_TABLE,	"vm_table" },		\
+	{ HYPTRACE_LOCK_VM,		"vm" },			\
+	{ HYPTRACE_LOCK_VM_POOL,	"vm_pool" },		\
+	{ HYPTRACE_LOCK_HYP_POOL,	"hyp_pool" },		\
+	{ HYPTRACE_LOCK_HOST_POOL,	"host_pool" }
 
 #endif /* __HYPTRACE_NAMES_H */

@@ -95,7 +95,7 @@ static __always_inline struct masks read_masks(struct hyptrace_ring *ring)
 {
 	struct masks masks;
 
-	hyptrace_read_pair(&ring->enabled, &masks.enabled, &masks.to_count);
+	hyptrace_read_pair(&ring->to_count, &masks.to_count, &masks.enabled);
 
 	return masks;
 }
@@ -190,6 +190,7 @@ static __always_inline bool began_after(bool timed, u64 begun, u64 epoch)
 #define KEY_hyp_exit		~, reason & (HYPTRACE_COUNT_EXITS - 1)
 #define KEY_guest_exit		~, exit_key(vcpu, exit_code)
 #define KEY_mem_transition	~, op & (HYPTRACE_COUNT_MEM_OPS - 1)
+#define KEY_lock_wait		~, lock & (HYPTRACE_COUNT_LOCKS - 1)
 /* ... from those of the function that begins it */
 #define BEGIN_KEY_host_hcall	~, host_hcall_key(number)
 
@@ -262,6 +263,10 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_mem_transition, key);
 		hyptrace_count(begun.end, 0, 0);
 		break;
+	case HYPTRACE_EVENT_lock_wait:
+		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_lock_wait, key);
+		hyptrace_count(begun.end, begun.counter, counter);
+		break;
 	}
 }
 
@@ -277,7 +282,7 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 
 	if (event == HYPTRACE_EVENT_host_hcall)
 		begun = counting->hcall;
-	else if (event == HYPTRACE_EVENT_guest_exit)
+	else if (event == HYPTRACE_EVENT_guest_exit || event == HYPTRACE_EVENT_lock_wait)
 		begun.counter = span;
 	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
 	      hyptrace_read_counter_synced());
@@ -291,6 +296,7 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 	const struct hyptrace_entry_hyp_exit *leave = payload;
 	const struct hyptrace_entry_guest_exit *exit = payload;
 	const struct hyptrace_entry_mem_transition *mem = payload;
+	const struct hyptrace_entry_lock_wait *wait = payload;
 	struct hyptrace_count_begun begun = { };
 
 	switch (event) {
@@ -311,6 +317,10 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 		break;
 	case HYPTRACE_EVENT_mem_transition:
 		count(ring, event, mem->op & (HYPTRACE_COUNT_MEM_OPS - 1), begun, counter);
+		break;
+	case HYPTRACE_EVENT_lock_wait:
+		begun.counter = ring->spans.lock_wait;
+		count(ring, event, wait->lock & (HYPTRACE_COUNT_LOCKS - 1), begun, counter);
 		break;
 	}
 }
@@ -460,6 +470,17 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		}								\
 	} while (0)
 
+/* One instruction reads both, if it is the first span: guest_exit. */
+#define READ_SPAN(ring, name, events, begun_at)				\
+	do {								\
+		if (offsetof(struct hyptrace_spans, name)) {		\
+			*(events) = (ring)->enabled;			\
+			*(begun_at) = (ring)->spans.name;		\
+		} else {						\
+			hyptrace_read_pair(&(ring)->enabled, events, begun_at); \
+		}							\
+	} while (0)
+
 #define DURATION_AT(name)	offsetof(struct hyptrace_entry_##name, duration)
 
 /* Expand a field to the number of bytes that it covers beyond the first word. */
@@ -484,7 +505,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	{								\
 		u64 begun, enabled;					\
 									\
-		hyptrace_read_pair(&ring->spans.name, &begun, &enabled); \
+		READ_SPAN(ring, name, &enabled, &begun);		\
 		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
 		       key_of(KEY_##name),				\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
