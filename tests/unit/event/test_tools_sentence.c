@@ -344,6 +344,10 @@ static void memory(void **state)
 	       .pool = 0x812f4);
 	EXPECT("free order=0 left=1021 pool=0x0", hyp_pool, .op = 1, .left = 1021);
 	EXPECT("0x2 order=0 left=0 pool=0x0", hyp_pool, .op = 2);
+	EXPECT("host_mmu held by CPU 3 <1.204 us>", lock_wait, .lock = 1, .owner = 3,
+	       .duration = 1204);
+	EXPECT("other held by CPU 0 <0 ns>", lock_wait, .owner = 0);
+	EXPECT("0x9 <40 ns>", lock_wait, .lock = 9, .owner = -1, .duration = 40);
 }
 
 /* Events without a sentence */
