@@ -564,7 +564,7 @@ HYP_EVENT(func,
 )
 
 /*
- * EL2 had to wait for a spinlock, and has it now. owner is the CPU that held it when the wait began;
+ * EL2 had to wait for a spinlock, and has it now. owner is the CPU that held it as the wait began;
  * -1: not known. With two CPUs it is always known, else only if that CPU had to wait for the lock,
  * too. Waits are not recorded that began while another CPU ran a protected guest: they could tell
  * what EL2 does for that guest. The locks of hyptrace itself are not traced.

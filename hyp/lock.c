@@ -17,7 +17,7 @@ static bool has_turn(struct hyptrace_ring *ring, u64 id, u64 now, u64 mult)
 {
 	/*
 	 * (T) Order the time before the turn, which is then not older. Pairs with (T) in
-	 * hyp/lock.c:hyptrace_lock_wait_begin().
+	 * hyptrace_lock_wait_begin().
 	 */
 	u64 since = smp_load_acquire(&ring->waits.since);
 
@@ -44,7 +44,7 @@ s32 hyptrace_lock_wait_begin(struct hyptrace_ring *ring, u64 served, u64 own)
 
 	ring->spans.lock_wait = now;
 	WRITE_ONCE(ring->waits.id, own);
-	/* (T) Order the turn before its time. Pairs with (T) in hyp/lock.c:has_turn(). */
+	/* (T) Order the turn before its time. Pairs with (T) in has_turn(). */
 	smp_store_release(&ring->waits.since, now);
 
 	for (cpu = 0; cpu < hyptrace_nr_cpus(); cpu++) {
@@ -106,9 +106,6 @@ static u8 lock_of_vm(u64 lock)
 
 static u8 number_of(const hyp_spinlock_t *lock)
 {
-	extern hyp_spinlock_t vm_table_lock;
-	extern struct hyp_pool hpool, host_s2_pool;
-
 	if (!is_in_image((u64)lock))
 		return lock_of_vm((u64)lock);
 	if (lock == &host_mmu.lock)

@@ -23,6 +23,12 @@ static inline u64 hyptrace_turn_id(const void *lock, u16 ticket)
 	return (u64)(uintptr_t)lock << 16 | ticket;
 }
 
+#ifdef __KVM_NVHE_HYPERVISOR__
+/* The kernel keeps them to one file: the hooks change that. */
+extern hyp_spinlock_t vm_table_lock;
+extern struct hyp_pool hpool, host_s2_pool;
+#endif
+
 /* lock.c */
 s32 hyptrace_lock_wait_begin(struct hyptrace_ring *ring, u64 served, u64 own);
 void hyptrace_lock_wait_end(struct hyptrace_ring *ring, u8 lock, s32 owner);

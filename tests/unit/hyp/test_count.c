@@ -207,38 +207,6 @@ static void memory(void **state)
 	assert_int_equal(count_all(), 10);
 }
 
-static void lock_wait(u8 lock, u64 ticks)
-{
-	struct hyptrace_ring *this = hyptrace_this_ring();
-
-	hyptrace_begin_span(this, lock_wait);
-	env_counter += ticks;
-	hyptrace_end_span(this, lock_wait, lock, -1);
-}
-
-static void locks(void **state)
-{
-	u32 lock;
-
-	(void)state;
-	for (lock = 0; lock < HYPTRACE_COUNT_LOCKS; lock++)
-		lock_wait(lock, 10 * lock);
-	lock_wait(HYPTRACE_LOCK_VM, 5);
-	for (lock = 0; lock < HYPTRACE_COUNT_LOCKS; lock++)
-		if (lock != HYPTRACE_LOCK_VM)
-			check_key(KEY(lock_wait, lock), 1, 10 * lock, 10 * lock);
-	check_key(KEY(lock_wait, HYPTRACE_LOCK_VM), 2, 45, 40);
-	/* a wait inside a hypercall is a part of its time */
-	{
-		hyptrace_host_call(9, false, regs);
-		env_counter += 100;
-		lock_wait(HYPTRACE_LOCK_OTHER, 7);
-	}
-	check_key(KEY(host_hcall, 9), 1, 107, 107);
-	check_key(KEY(lock_wait, HYPTRACE_LOCK_OTHER), 2, 7, 7);
-	assert_int_equal(count_all(), HYPTRACE_COUNT_LOCKS + 3);
-}
-
 static u32 bucket_of(u64 ticks)
 {
 	u32 bucket = 0;
@@ -449,7 +417,6 @@ static void check_records(void)
 			struct hyptrace_entry_host_hcall hcall;
 			struct hyptrace_entry_guest_exit exit;
 			struct hyptrace_entry_hyp_enter enter;
-			struct hyptrace_entry_lock_wait wait;
 		} entry;
 		u64 ticks = 0;
 
@@ -480,10 +447,6 @@ static void check_records(void)
 		case HYPTRACE_EVENT_mem_transition:
 			key = KEY(mem_transition, mem->op);
 			break;
-		case HYPTRACE_EVENT_lock_wait:
-			key = KEY(lock_wait, entry.wait.lock);
-			ticks = entry.wait.duration;
-			break;
 		default:
 			continue;
 		}
@@ -513,11 +476,10 @@ static void with_records(void **state)
 		hyptrace(hyp_enter, i % HYPTRACE_COUNT_REASONS);
 		guest_run(what >> 32 & 3, 1, what >> 40 & 0xff);
 		hyptrace(mem_transition, what >> 16 & 3, 0, 1, 2, 3, 4, 5, -1);
-		lock_wait(what >> 20 & 7, what >> 48 & 0xff);
 		hyptrace_host_exit();
 	}
-	assert_int_equal(env_rings[CPU].recorded, 12 * 8);
-	assert_int_equal(count_all(), 12 * 6);
+	assert_int_equal(env_rings[CPU].recorded, 12 * 7);
+	assert_int_equal(count_all(), 12 * 5);
 	check_records();
 }
 
@@ -617,7 +579,6 @@ int main(void)
 		WITH_PAGES(entries),
 		WITH_PAGES(guest_exits),
 		WITH_PAGES(memory),
-		WITH_PAGES(locks),
 		WITH_PAGES(buckets),
 		WITH_PAGES(full_words),
 		WITH_PAGES(time_that_goes_backwards),

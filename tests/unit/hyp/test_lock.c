@@ -3,6 +3,7 @@
  * Waits for spinlocks: what the event says, which owner EL2 knows, and when it must say nothing.
  * The ticket lock itself is in the kernel.
  */
+#include "count_pages.h"
 #include "lock.h"
 #include "ring_decode.h"
 
@@ -16,7 +17,7 @@ static const int lock, other_lock;
 static int start(void **state)
 {
 	(void)state;
-	env_start(env_ring_pages(NR_PAGES));
+	env_start(env_ring_pages(NR_PAGES) + 2 * COUNT_PAIRS);
 	env_ring_load(&ring, CPU, 0, NR_PAGES, 0);
 	env_cpu(CPU);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
@@ -167,6 +168,47 @@ static void silent(void **state)
 	wait_for(1, 2, 3);
 }
 
+static void wait_as(u8 name, u64 ns)
+{
+	struct hyptrace_ring *this = hyptrace_this_ring();
+
+	hyptrace_begin_span(this, lock_wait);
+	env_counter += ns;
+	hyptrace_end_span(this, lock_wait, name, -1);
+}
+
+/* Each lock has its counters, whether its waits are recorded, too, or not. */
+static void counted(void **state)
+{
+	struct count_pages pages;
+	struct count_sum sum;
+	u32 name, i;
+
+	(void)state;
+	count_pages_give(&pages, CPU, env_ring_pages(NR_PAGES));
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, HYPTRACE_COUNTABLE_EVENTS, 0), 0);
+	for (i = 0; i < 2; i++) {
+		for (name = 0; name < HYPTRACE_COUNT_LOCKS; name++)
+			wait_as(name, 10 * name + i);
+		assert_int_equal(env_rings[CPU].recorded, HYPTRACE_COUNT_LOCKS);
+		hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, 0, 0);
+	}
+	for (name = 0; name < HYPTRACE_COUNT_LOCKS; name++) {
+		count_read(&pages, HYPTRACE_COUNT_KEY_lock_wait + name, &sum);
+		assert_int_equal(sum.nr, 2);
+		assert_int_equal(sum.total, 20 * name + 1);
+		assert_int_equal(sum.max, 10 * name + 1);
+	}
+	/* hidden: neither recorded nor counted */
+	hyptrace_set_silent(&env_rings[3], HYPTRACE_SILENT_GUEST);
+	hyptrace_lock_wait_end(hyptrace_this_ring(), HYPTRACE_LOCK_VM, begin_at(&lock, 1, 2));
+	count_read(&pages, HYPTRACE_COUNT_KEY_lock_wait + HYPTRACE_LOCK_VM, &sum);
+	assert_int_equal(sum.nr, 2);
+	hyptrace_set_silent(&env_rings[3], 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, 0, 0), 0);
+	count_pages_free(&pages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +217,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_cpus, start, stop),
 		cmocka_unit_test_setup_teardown(protected_guests, start, stop),
 		cmocka_unit_test_setup_teardown(silent, start, stop),
+		cmocka_unit_test_setup_teardown(counted, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,7 +274,7 @@ enum {
 
 static const struct argp_option options[] = {
 	{ "by", OPT_BY, "WHAT", 0,
-	  "Print a row for each reason (the default), hcall, exit, vcpu, vm, cpu, memory or lock", 0 },
+	  "Print a row for each reason (default), hcall, exit, vcpu, vm, cpu, memory or lock", 0 },
 	{ "interval", 'd', "TIME", 0, "Print the numbers of each such time, such as 1s", 0 },
 	{ "delay", OPT_DELAY, "TIME", OPTION_HIDDEN, NULL, 0 },
 	{ "key", 'k', "KEY", 0, "", 0 },
