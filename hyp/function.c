@@ -171,7 +171,6 @@ static void record(struct hyptrace_ring *ring, struct hyptrace_calls *calls)
 {
 	const struct hyptrace_call *call = calls->call;
 	const struct hyptrace_call *last = (void *)call + calls->used;
-
 	u64 forgotten = calls->forgotten;
 
 	calls->used = 0;
