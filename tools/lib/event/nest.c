@@ -209,7 +209,7 @@ static int leave(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyptra
 
 	if (!cpu->is_open)
 		return 0;
-	if (nest_functions_arrange(nest, cpu))
+	if (hyptrace_nest_functions_arrange(nest, cpu))
 		return -ENOMEM;
 	/* what it has done is known only after the guest */
 	if (span->key == span->meaning->into_guest) {
@@ -272,7 +272,7 @@ static int end_functions(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 
 	if (cpu->is_open)
 		return 0;
-	if (nest_functions_arrange(nest, cpu))
+	if (hyptrace_nest_functions_arrange(nest, cpu))
 		return -ENOMEM;
 	cpu->has_ended = false;
 	if (has_ended)
@@ -295,7 +295,7 @@ static int add_function(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 	span->own = length_of(span);
 	if (!is_counted)
 		return 0;
-	if (nest_function_begins(cpu, span) && end_functions(nest, cpu))
+	if (hyptrace_nest_function_begins(cpu, span) && end_functions(nest, cpu))
 		return -ENOMEM;
 	place = next_place(nest, now);
 	if (!place)
@@ -359,8 +359,8 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	if (!rec->data)
 		return 0;
 	meaning = hyptrace_model_meaning(nest->model, rec);
-	if (meaning->kind != HYPTRACE_KIND_FUNCTION && nest_functions_end(cpu, meaning, rec) &&
-	    end_functions(nest, cpu))
+	if (meaning->kind != HYPTRACE_KIND_FUNCTION &&
+	    hyptrace_nest_functions_end(cpu, meaning, rec) && end_functions(nest, cpu))
 		return -ENOMEM;
 	if (!((nest->kinds | HYPTRACE_CALL_KINDS) & HYPTRACE_KIND_BIT(meaning->kind)) ||
 	    meaning->size > HYPTRACE_SPAN_PAYLOAD)

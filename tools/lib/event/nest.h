@@ -64,9 +64,10 @@ static inline uint64_t length_of(const struct hyptrace_span *span)
 }
 
 /* nest_function.c */
-bool nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span);
-bool nest_functions_end(const struct nest_cpu *cpu, const struct hyptrace_meaning *meaning,
-			const struct hyptrace_record *rec);
-int nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu);
+bool hyptrace_nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span);
+bool hyptrace_nest_functions_end(const struct nest_cpu *cpu,
+				 const struct hyptrace_meaning *meaning,
+				 const struct hyptrace_record *rec);
+int hyptrace_nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu);
 
 #endif /* NEST_H */

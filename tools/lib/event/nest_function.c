@@ -58,19 +58,19 @@ static unsigned int rank_of(const struct hyptrace_span *span)
 }
 
 /**
- * nest_function_begins - does a function belong to a later visit than those that wait?
+ * hyptrace_nest_function_begins - does a function belong to a later visit than those that wait?
  * @cpu:	its CPU
  * @span:	the function
  *
  * Return: true if it does.
  */
-bool nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span)
+bool hyptrace_nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span)
 {
 	return cpu->is_returned && span->begin > cpu->recorded;
 }
 
 /**
- * nest_functions_end - do no more functions belong to those that wait, which are in no visit?
+ * hyptrace_nest_functions_end - do no more functions belong to those waiting in no visit?
  * @cpu:	their CPU
  * @meaning:	of the next event, which is no function
  * @rec:	its record
@@ -79,8 +79,9 @@ bool nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span
  *
  * Return: true if none does.
  */
-bool nest_functions_end(const struct nest_cpu *cpu, const struct hyptrace_meaning *meaning,
-			const struct hyptrace_record *rec)
+bool hyptrace_nest_functions_end(const struct nest_cpu *cpu,
+				 const struct hyptrace_meaning *meaning,
+				 const struct hyptrace_record *rec)
 {
 	const char *name;
 
@@ -263,13 +264,13 @@ static bool is_arranged(const struct nest_cpu *cpu, const struct place *place)
 }
 
 /**
- * nest_functions_arrange - arrange the functions of a CPU that wait, and the calls
+ * hyptrace_nest_functions_arrange - arrange the functions of a CPU that wait, and the calls
  * @nest:	the nest
  * @cpu:	the CPU: all of them have returned
  *
  * Return: 0 or -ENOMEM.
  */
-int nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu)
+int hyptrace_nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 {
 	const uint64_t stop = cpu->is_open ? cpu->first : cpu->final;
 	struct arrangement a = { .nest = nest, .in_visit = cpu->is_open };
