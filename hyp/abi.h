@@ -32,9 +32,10 @@
 #include <linux/types.h>
 
 #include "../uapi/linux/hyptrace_record.h"
+#include "pmu_abi.h"
 
 /* Must change whenever anything in this file changes its meaning. */
-#define HYPTRACE_ABI_VERSION	15
+#define HYPTRACE_ABI_VERSION	16
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -126,6 +127,11 @@
  * @HYPTRACE_OP_FUNCTION: (id, on) trace a function of EL2 (on: 1), or cease to (0). EL2 changes its
  *	own text, and takes the place from its own list. -EINVAL no such function; -EOPNOTSUPP if
  *	it has no list, and without protection, where the host changes the text.
+ * @HYPTRACE_OP_PMU: (cpu, what) on that CPU: measure the events that it counts with a counter of its
+ *	PMU: hyptrace_pmu_counter(), which takes the next place or one that is taken; or with none,
+ *	and set what was measured to 0 (HYPTRACE_PMU_NONE; on any CPU while it is off). Switching the
+ *	CPU off ends it, too. -EOPNOTSUPP without PMU; -EINVAL no such place or counter, or the host
+ *	has not programmed it to count that event, or it does not count.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -155,6 +161,7 @@ enum hyptrace_op {
 	HYPTRACE_OP_PAGE,
 	HYPTRACE_OP_VOID_HCALLS,
 	HYPTRACE_OP_FUNCTION,
+	HYPTRACE_OP_PMU,
 	HYPTRACE_NR_OPS
 };
 
@@ -416,6 +423,8 @@ struct hyptrace_fired {
  *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit, not at hyp_enter,
  *		and @seq does not protect them. When EL2 begins to count hyp_enter, the last exit is
  *		one with HYPTRACE_REASON_ERET_HOST; when it ceases to, none of them is negative.
+ * @measured:	of all other keys: events that were measured with the PMU
+ * @pmu:	the sums of what each counter has counted during them, in the order of HYPTRACE_OP_PMU
  * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store
@@ -427,7 +436,13 @@ struct hyptrace_count {
 	__u64 seq;
 	__u64 max;
 	__u64 total;
-	__u64 outside[HYPTRACE_COUNT_EXITS];
+	union {
+		__u64 outside[HYPTRACE_COUNT_EXITS];
+		struct {
+			__u64 measured;
+			__u64 pmu[HYPTRACE_PMU_COUNTERS];
+		};
+	};
 	__u64 reserved[3];
 	__u64 nr[HYPTRACE_COUNT_BUCKETS];
 	__u64 packed[HYPTRACE_COUNT_PACKED_BUCKETS];

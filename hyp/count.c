@@ -12,6 +12,26 @@
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
 
+/* Set what was measured to 0. The first key has the time outside of EL2 there. */
+static void reset_measured(struct hyptrace_counting *counting)
+{
+	u32 key, i;
+
+	for (key = 1; key < HYPTRACE_COUNT_KEYS; key++) {
+		struct hyptrace_private_count *counter = counting->ends[key] - 1;
+		struct hyptrace_count *published = hyptrace_count_published(counter);
+
+		hyptrace_count_begin_change(counter);
+		counter->measured = 0;
+		WRITE_ONCE(published->measured, 0);
+		for (i = 0; i < HYPTRACE_PMU_COUNTERS; i++) {
+			counter->pmu[i] = 0;
+			WRITE_ONCE(published->pmu[i], 0);
+		}
+		hyptrace_count_end_change(counter);
+	}
+}
+
 static void reset_counter(struct hyptrace_private_count *counter)
 {
 	u32 i;
@@ -249,9 +269,39 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
 		return -ENODATA;
 	for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
 		reset_counter(counting->ends[key] - 1);
+	reset_measured(counting);
 	reset_outside(counting);
 
 	return 0;
+}
+
+/**
+ * hyptrace_count_pmu() - measure the events that a CPU counts with a counter, too, or with none
+ * @ring:	this CPU's, or that of a CPU that is off if with none
+ * @what:	as in HYPTRACE_OP_PMU
+ *
+ * Return: as HYPTRACE_OP_PMU; -ENODATA pages are missing; -EBUSY another CPU.
+ */
+int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what)
+{
+	struct hyptrace_counting *counting = &ring->counting;
+	int ret = 0;
+
+	hyptrace_guard(&count_lock);
+	if (!may_change(ring) || (counting->off && what != HYPTRACE_PMU_NONE))
+		return -EBUSY;
+	if (!has_all_pages(counting))
+		return -ENODATA;
+	if (what == HYPTRACE_PMU_NONE) {
+		hyptrace_pmu_clear(ring);
+		reset_measured(counting);
+	} else {
+		ret = hyptrace_pmu_set(ring, what);
+	}
+	if (!counting->off)
+		hyptrace_set_silent(ring, ring->silent);
+
+	return ret;
 }
 
 /**
@@ -263,6 +313,7 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
 void hyptrace_count_off(struct hyptrace_ring *ring)
 {
 	hyptrace_guard(&count_lock);
+	hyptrace_pmu_clear(ring);
 	select_counted(ring, 0);
 	ring->counting.off = true;
 }

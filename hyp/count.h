@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "entry.h"
 #include "names.h"
+#include "pmu.h"
 
 #define HYPTRACE_COUNTABLE_EVENTS				\
 	(BIT_ULL(HYPTRACE_EVENT_hyp_enter) |			\
@@ -27,6 +28,8 @@
  * @seq:	as published
  * @max:	as published
  * @total:	as published
+ * @measured:	as published
+ * @pmu:	as published
  * @reserved:	0
  * @limit:	longest time that changes nothing but a packed word
  * @distance:	bytes from @packed to the published packed words
@@ -40,7 +43,9 @@ struct hyptrace_private_count {
 	u64	seq;
 	u64	max;
 	u64	total;
-	u64	reserved[9];
+	u64	measured;
+	u64	pmu[HYPTRACE_PMU_COUNTERS];
+	u64	reserved[4];
 	u64	limit;
 	u64	distance;
 };
@@ -69,6 +74,7 @@ struct hyptrace_count_begun {
  * @published:	where EL2 publishes @outside; NULL while hyp_enter is not counted
  * @outside:	as published
  * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
+ * @pmu:	what the CPU measures
  * @ends:	by key: the end of its counters
  *
  * count_lock (count.c) protects the fields that follow.
@@ -85,6 +91,7 @@ struct hyptrace_counting {
 	u64 *published;
 	u64 outside[HYPTRACE_COUNT_EXITS];
 	u64 selected;
+	struct hyptrace_pmu pmu;
 	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
 
 	u64 events;
@@ -279,6 +286,7 @@ int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn);
 int hyptrace_count_free(struct hyptrace_ring *ring);
 int hyptrace_count_set(struct hyptrace_ring *ring, u64 events);
 int hyptrace_count_reset(struct hyptrace_ring *ring);
+int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what);
 void hyptrace_count_off(struct hyptrace_ring *ring);
 void hyptrace_count_on(struct hyptrace_ring *ring);
 

@@ -588,3 +588,25 @@ HYP_EVENT(func,
 	HE_PRINTK("id=%u depth=%u duration=%llu ago=%llu", __entry->id, __entry->depth,
 		  __entry->duration, __entry->ago)
 )
+
+/*
+ * What a counter of the CPU's PMU has counted during an event, which is counted: see pmu.h. It is
+ * recorded before that event, if the CPU records it, and after all others of before its end.
+ * counter is the number of what the PMU has counted: PMEVTYPER<n>_EL0.evtCount.
+ */
+HYP_EVENT(pmu,
+	HE_PROTO(u16 what, u32 of, u64 total),
+	HE_STRUCT(
+		he_field(u16, counter)
+		he_field(u32, event)
+		he_field(u64, count)
+	),
+	HE_ASSIGN(
+		__entry->counter = what;
+		__entry->event = of;
+		__entry->count = total;
+	),
+	HE_PRINTK("counter=%s event=%s count=%llu",
+		  __print_symbolic(__entry->counter, HYPTRACE_PMU_NAMES),
+		  __print_symbolic(__entry->event, HYPTRACE_PMU_OF_NAMES), __entry->count)
+)

@@ -187,6 +187,8 @@ static s64 call_count(u64 op, u64 cpu, u64 arg2, u64 arg3)
 		return hyptrace_count_free(ring);
 	case HYPTRACE_OP_COUNT:
 		return hyptrace_count_set(ring, arg2);
+	case HYPTRACE_OP_PMU:
+		return hyptrace_count_pmu(ring, arg2);
 	default:
 		return hyptrace_count_reset(ring);
 	}
@@ -274,6 +276,7 @@ s64 hyptrace_hcall(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		return call_filter(arg1, arg2, arg3);
 	case HYPTRACE_OP_COUNT:
 	case HYPTRACE_OP_COUNT_RESET:
+	case HYPTRACE_OP_PMU:
 		return call_count(op, arg1, arg2, arg3);
 	case HYPTRACE_OP_TRIGGER:
 		return hyptrace_trigger_set(arg1, arg2, arg3);

@@ -177,4 +177,46 @@
 	{ HYPTRACE_EXIT_TRAP, "trap" },					\
 	{ 3, "illegal" }
 
+/* What a PMU can count: the names of the Linux driver, but cpu_cycles and inst_retired */
+#define HYPTRACE_PMU_NAMES						\
+	{ 0x01, "l1i_cache_refill" },					\
+	{ 0x02, "l1i_tlb_refill" },					\
+	{ 0x03, "l1d_cache_refill" },					\
+	{ 0x04, "l1d_cache" },						\
+	{ 0x05, "l1d_tlb_refill" },					\
+	{ 0x08, "instructions" },					\
+	{ 0x09, "exc_taken" },						\
+	{ 0x0a, "exc_return" },						\
+	{ 0x10, "br_mis_pred" },					\
+	{ 0x11, "cycles" },						\
+	{ 0x12, "br_pred" },						\
+	{ 0x13, "mem_access" },						\
+	{ 0x14, "l1i_cache" },						\
+	{ 0x16, "l2d_cache" },						\
+	{ 0x17, "l2d_cache_refill" },					\
+	{ 0x19, "bus_access" },						\
+	{ 0x1b, "inst_spec" },						\
+	{ 0x21, "br_retired" },						\
+	{ 0x22, "br_mis_pred_retired" },				\
+	{ 0x23, "stall_frontend" },					\
+	{ 0x24, "stall_backend" },					\
+	{ 0x25, "l1d_tlb" },						\
+	{ 0x26, "l1i_tlb" },						\
+	{ 0x2a, "l3d_cache_refill" },					\
+	{ 0x2b, "l3d_cache" },						\
+	{ 0x2d, "l2d_tlb_refill" },					\
+	{ 0x34, "dtlb_walk" },						\
+	{ 0x35, "itlb_walk" },						\
+	{ 0x37, "ll_cache_miss_rd" }
+
+/* The events that are measured with the PMU */
+#define HYPTRACE_PMU_OF_VISIT	0
+#define HYPTRACE_PMU_OF_CALL	1
+#define HYPTRACE_PMU_OF_GUEST	2
+#define HYPTRACE_NR_PMU_OF	3
+#define HYPTRACE_PMU_OF_NAMES						\
+	{ HYPTRACE_PMU_OF_VISIT, "hyp_enter" },				\
+	{ HYPTRACE_PMU_OF_CALL, "host_hcall" },				\
+	{ HYPTRACE_PMU_OF_GUEST, "guest_exit" }
+
 #endif /* __HYPTRACE_NAMES_H */

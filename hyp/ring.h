@@ -118,8 +118,8 @@ struct hyptrace_clock_copy {
  * @spans:	the counter when the CPU began timed events that save nothing, or 0; as @begun
  * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
  *		that @silent lets pass
- * @to_count:	bit per event id: the events to be counted that are not recorded and that @silent
- *		lets pass
+ * @to_count:	bit per event id: the events to be counted that are neither recorded nor measured
+ *		(pmu.h), and that @silent lets pass
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -129,7 +129,8 @@ struct hyptrace_clock_copy {
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
  * @silent:	why the CPU records nothing now, or not all: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @aside:	bit per event id: the other events of @selected that @silent lets pass
+ * @aside:	bit per event id: the other events of @selected that @silent lets pass, and those that
+ *		are measured
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer
@@ -310,12 +311,13 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 	u64 audible = hyptrace_audible(silent);
 	u64 selected = ring->selected & audible;
 	u64 counted = ring->counting.selected & audible;
-	u64 aside = selected & (READ_ONCE(ring->has_filter) | counted);
+	u64 measured = counted & ring->counting.pmu.measured;
+	u64 aside = (selected & (READ_ONCE(ring->has_filter) | counted)) | measured;
 
 	ring->silent = silent;
 	WRITE_ONCE(ring->enabled, selected & ~aside);
 	ring->aside = aside;
-	WRITE_ONCE(ring->to_count, counted & ~selected);
+	WRITE_ONCE(ring->to_count, counted & ~selected & ~measured);
 }
 
 /**

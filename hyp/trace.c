@@ -132,6 +132,12 @@ static __always_inline bool can_count(u32 event)
 	return (HYPTRACE_COUNTABLE_EVENTS | BIT_ULL(HYPTRACE_EVENT_hyp_exit)) & BIT_ULL(event);
 }
 
+/* Check whether what the PMU counts during the event can be measured. */
+static __always_inline bool can_measure(u32 event)
+{
+	return HYPTRACE_MEASURED_EVENTS & BIT_ULL(event);
+}
+
 /* Check whether the CPU counts an event that it records. */
 static __always_inline bool is_counted_aside(struct hyptrace_ring *ring, u32 event)
 {
@@ -251,9 +257,13 @@ static __always_inline void begin_count(struct hyptrace_ring *ring, u64 key)
 	ring->counting.hcall.counter = hyptrace_read_counter_synced();
 }
 
-/* Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now */
-static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key,
-				  struct hyptrace_count_begun begun, u64 counter)
+/*
+ * Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now. Return:
+ * end of the counters of its key
+ */
+static __always_inline struct hyptrace_private_count *
+count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begun begun,
+      u64 counter)
 {
 	struct hyptrace_counting *counting = &ring->counting;
 
@@ -283,6 +293,8 @@ static __always_inline void count(struct hyptrace_ring *ring, u32 event, u64 key
 		hyptrace_count(begun.end, 0, 0);
 		break;
 	}
+
+	return begun.end;
 }
 
 /*
@@ -303,7 +315,29 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 	      hyptrace_read_counter_synced());
 }
 
-/* Count an event that the CPU also records. @counter: as its duration ended */
+/* An event was counted: end to measure it, or begin to, if it is hyp_enter. */
+static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
+				    struct hyptrace_private_count *end, u64 counter)
+{
+	switch (event) {
+	case HYPTRACE_EVENT_hyp_enter:
+		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_VISIT);
+		break;
+	case HYPTRACE_EVENT_hyp_exit:
+		/* The first key has no room for it. */
+		if (end != ring->counting.ends[0])
+			hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
+		break;
+	case HYPTRACE_EVENT_host_hcall:
+		hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_CALL, end - 1, counter);
+		break;
+	case HYPTRACE_EVENT_guest_exit:
+		hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_GUEST, end - 1, counter);
+		break;
+	}
+}
+
+/* Count an event that the CPU also records, or measures. @counter: as its duration ended */
 static noinline void count_aside(struct hyptrace_ring *ring, const void *payload, u64 counter)
 {
 	u32 event = *(const u16 *)payload;
@@ -311,28 +345,32 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 	const struct hyptrace_entry_hyp_exit *leave = payload;
 	const struct hyptrace_entry_guest_exit *exit = payload;
 	const struct hyptrace_entry_mem_transition *mem = payload;
+	struct hyptrace_private_count *end;
 	struct hyptrace_count_begun begun = { };
+	u64 key = 0;
 
 	switch (event) {
 	case HYPTRACE_EVENT_hyp_enter:
-		count(ring, event, enter->reason & (HYPTRACE_COUNT_REASONS - 1), begun, counter);
+		key = enter->reason & (HYPTRACE_COUNT_REASONS - 1);
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
-		count(ring, event, leave->reason & (HYPTRACE_COUNT_EXITS - 1), begun, counter);
+		key = leave->reason & (HYPTRACE_COUNT_EXITS - 1);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
 		begun.counter = ring->begun.host_hcall.counter;
 		begun.end = ring->counting.hcall.end;
-		count(ring, event, 0, begun, counter);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
 		begun.counter = ring->spans.guest_exit;
-		count(ring, event, hyptrace_guest_exit_key(exit->code, exit->ec), begun, counter);
+		key = hyptrace_guest_exit_key(exit->code, exit->ec);
 		break;
 	case HYPTRACE_EVENT_mem_transition:
-		count(ring, event, mem->op & (HYPTRACE_COUNT_MEM_OPS - 1), begun, counter);
+		key = mem->op & (HYPTRACE_COUNT_MEM_OPS - 1);
 		break;
 	}
+	end = count(ring, event, key, begun, counter);
+	if (ring->counting.pmu.measured)
+		measure(ring, event, end, counter);
 }
 
 /* Like __record_aside(), for an event that can be counted */
@@ -348,7 +386,7 @@ static __always_inline void __record_counted(struct hyptrace_ring *ring, const v
 			filter = NULL;
 	}
 	/* The hooks call for events that are only counted, too. */
-	if (READ_ONCE(hyptrace_events_barred) & event)
+	if ((READ_ONCE(hyptrace_events_barred) | ~ring->selected) & event)
 		return;
 	__record_aside(ring, payload, size, filter, counter);
 }
@@ -447,6 +485,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			counted = is_counted_aside(ring, HYPTRACE_EVENT_##name); \
 			if (timed || counted)					\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
+			if (can_measure(HYPTRACE_EVENT_##name) && counted &&	\
+			    (ring)->counting.pmu.measured)			\
+				hyptrace_pmu_read(ring);			\
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 			first = counted ? NULL : filter;			\
 		} else {							\
@@ -546,6 +587,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 		save							\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
+		if (can_measure(HYPTRACE_EVENT_##name) &&		\
+		    ring->aside & ring->counting.pmu.measured & BIT_ULL(HYPTRACE_EVENT_##name)) \
+			hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_CALL);	\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\

@@ -350,6 +350,7 @@ struct hyptrace_release {
  * @counted:	bit per id of a counted event
  * @count_requested: bit per id of an event that count-set has switched on, and not off
  * @has_counters: the remote has counters, perhaps of events that are no longer counted
+ * @has_pmu:	the PMU counts for the socket of a hold
  * @keeps_counters: count-set has requested some of them: they stay until a reset
  * @count_breaks: by event id: how often its counters were reset or switched off by a request
  * @holds:	list of struct hyptrace_socket_hold
@@ -395,6 +396,7 @@ struct hyptrace_remote {
 	u64					counted;
 	u64					count_requested;
 	bool					has_counters;
+	bool					has_pmu;
 	bool					keeps_counters;
 	u32					count_breaks[HYPTRACE_MAX_EVENT_ID];
 	struct list_head			holds;

@@ -179,6 +179,43 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 	return 0;
 }
 
+static void end_pmu(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		hold->has_pmu = false;
+	if (remote->has_pmu)
+		remote->desc->counting->set_pmu(NULL, remote->desc->priv, NULL);
+	remote->has_pmu = false;
+}
+
+/* The events that @hold holds are counted: have the PMU count during them. */
+static int begin_pmu(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
+		     const struct hyptrace_pmu_request *request, struct netlink_ext_ack *extack)
+{
+	const struct hyptrace_counting *counting = remote->desc->counting;
+	struct hyptrace_socket_hold *other;
+	int err;
+
+	list_for_each_entry(other, &remote->holds, of_remote) {
+		if (!other->has_pmu || other == hold || !READ_ONCE(other->sk))
+			continue;
+		NL_SET_ERR_MSG_FMT(extack, "process %d (%s) uses the PMU: end it first",
+				   other->pid, other->comm);
+		return -EBUSY;
+	}
+	if (!counting->set_pmu) {
+		NL_SET_ERR_MSG_FMT(extack, "remote \"%s\" cannot use the PMU", remote->name);
+		return -EOPNOTSUPP;
+	}
+	end_pmu(remote);
+	err = counting->set_pmu(request, remote->desc->priv, extack);
+	hold->has_pmu = !err;
+	remote->has_pmu = !err;
+	return err;
+}
+
 /**
  * hyptrace_count_update - count what is requested or held, after a change of either
  * @remote:	control mutex held
@@ -189,7 +226,13 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	u64 events = remote->count_requested | held_events(remote);
+	struct hyptrace_socket_hold *hold;
+	bool has_pmu = false;
 
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		has_pmu |= hold->has_pmu;
+	if (!has_pmu)
+		end_pmu(remote);
 	return set_events(remote, events, extack);
 }
 
@@ -211,7 +254,8 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
  * @remote:	control mutex held
  * @sender:	of the request
  * @mask:	bit per event id
- * @on:		true to hold these, too; false to release them
+ * @on:		true to hold these, too; false to release them, and the PMU with the last one
+ * @pmu:	what the PMU is to count, if @on; with no counter, that does not change
  * @extack:	see above
  *
  * The last release frees the counters, unless count-set has requested some.
@@ -220,7 +264,8 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
  * the remote's callback. After an error nothing has changed.
  */
 int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
-			   u64 mask, bool on, struct netlink_ext_ack *extack)
+			   u64 mask, bool on, const struct hyptrace_pmu_request *pmu,
+			   struct netlink_ext_ack *extack)
 {
 	int err = check_events(remote, mask, extack);
 	struct hyptrace_socket_hold *hold;
@@ -233,14 +278,18 @@ int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_
 		return -ENOMEM;
 	before = hold->counted;
 	hold->counted = on ? before | mask : before & ~mask;
+	hold->has_pmu &= !!hold->counted;
 	err = hyptrace_count_update(remote, extack);
+	if (!err && on && pmu->nr)
+		err = begin_pmu(remote, hold, pmu, extack);
 	if (err)
 		hold->counted = before;
 	else
 		hold->counts = hold->counted;
 	hyptrace_socket_put_hold(hold);
-	if (!err)
-		hyptrace_count_free_unused(remote);
+	if (err)
+		hyptrace_count_update(remote, NULL);
+	hyptrace_count_free_unused(remote);
 	return err;
 }
 
@@ -308,6 +357,7 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 
 	if (!remote->has_counters)
 		return 0;
+	end_pmu(remote);
 	err = set_events(remote, 0, extack);
 	if (err)
 		return err;

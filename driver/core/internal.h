@@ -164,6 +164,7 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
  * @counted:	bit per id of an event that is counted
  * @counts:	it has held such events, and not released them: a request may have switched off
  *		all of them
+ * @has_pmu:	the PMU counts for it
  */
 struct hyptrace_socket_hold {
 	struct hyptrace_remote		*remote;
@@ -178,6 +179,7 @@ struct hyptrace_socket_hold {
 	struct hyptrace_event_options	before[HYPTRACE_MAX_EVENT_ID];
 	u64				counted;
 	bool				counts;
+	bool				has_pmu;
 };
 
 /* socket.c: the control mutex held */

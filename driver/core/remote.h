@@ -13,6 +13,7 @@
 #include "../../hyp/abi.h"
 
 struct hyptrace_remote;
+struct netlink_ext_ack;
 
 /* The enabled events are the bits of a u64. */
 #define HYPTRACE_MAX_EVENT_ID	64
@@ -112,6 +113,8 @@ struct hyptrace_count_keys {
  * @now:	for @is_outside: the counter of the clock when @total was read, as ns
  * @buckets:	events by time: the first bucket has times of 0 ticks, bucket b those from
  *		2^(b-1) to 2^b - 1, and the last one all longer ones, too
+ * @measured:	events during which the PMU has counted
+ * @pmu:	what its counters have counted, in the order of the request
  */
 struct hyptrace_event_counter {
 	u64	count;
@@ -119,6 +122,18 @@ struct hyptrace_event_counter {
 	u64	longest;
 	u64	now;
 	u64	buckets[HYPTRACE_COUNTER_BUCKETS];
+	u64	measured;
+	u64	pmu[HYPTRACE_PMU_COUNTERS];
+};
+
+/**
+ * struct hyptrace_pmu_request - what the PMU of each CPU is to count
+ * @nr:		how many counters
+ * @events:	of each, the number of what it counts
+ */
+struct hyptrace_pmu_request {
+	unsigned int	nr;
+	u16		events[HYPTRACE_PMU_COUNTERS];
 };
 
 /**
@@ -133,6 +148,9 @@ struct hyptrace_event_counter {
  * @read:	read a counter. It makes no hypercall. -EIO if the writer does not finish a
  *		change of it.
  * @free:	free the counters; no event is counted
+ * @set_pmu:	have the PMU count in the hypervisor during the events that are counted, and set
+ *		what it has counted to 0; NULL: end that. Optional. It puts the reason of an error
+ *		in @extack; then the PMU counts nothing.
  *
  * core calls all but @frequency with the control mutex held, @reset and @read only while
  * there are counters: after a successful @set_events, and before @free.
@@ -146,6 +164,8 @@ struct hyptrace_counting {
 	int	(*read)(unsigned int cpu, unsigned int number,
 			struct hyptrace_event_counter *counter, void *priv);
 	void	(*free)(void *priv);
+	int	(*set_pmu)(const struct hyptrace_pmu_request *request, void *priv,
+			   struct netlink_ext_ack *extack);
 };
 
 /* Returns the description of an event: see remote_event.h. */

@@ -15,7 +15,8 @@ void hyptrace_socket_close(const struct net *net, u32 portid);
 
 /* count.c: the control mutex held */
 int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
-			   u64 mask, bool on, struct netlink_ext_ack *extack);
+			   u64 mask, bool on, const struct hyptrace_pmu_request *pmu,
+			   struct netlink_ext_ack *extack);
 
 /* event_hold.c: both mutexes held */
 int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,

@@ -8,19 +8,50 @@
 #include "../compat.h"
 #include "netlink.h"
 
+static_assert(HYPTRACE_PMU_COUNTER_MAX == HYPTRACE_PMU_COUNTERS);
+
+/* Read what the PMU is to count. */
+static int read_pmu(struct genl_info *info, struct hyptrace_pmu_request *request)
+{
+	struct nlattr *last = info->attrs[HYPTRACE_A_EVENT_PMU], *attr;
+	int left;
+
+	if (!last)
+		return 0;
+	if (!info->attrs[HYPTRACE_A_EVENT_HOLD] ||
+	    !nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED])) {
+		NL_SET_ERR_MSG_ATTR(info->extack, last,
+				    "the PMU can only be held with events that are counted");
+		return -EINVAL;
+	}
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, left) {
+		if (nla_type(attr) != HYPTRACE_A_EVENT_PMU)
+			continue;
+		if (request->nr == ARRAY_SIZE(request->events)) {
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "at most %u counters of the PMU",
+						HYPTRACE_PMU_COUNTER_MAX);
+			return -E2BIG;
+		}
+		request->events[request->nr++] = nla_get_u32(attr);
+	}
+	return 0;
+}
+
 int hyptrace_nl_count_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hyptrace_remote *remote = info->user_ptr[0];
+	struct hyptrace_pmu_request pmu = { };
 	u64 events;
 	bool on;
 	int err;
 
-	err = hyptrace_nl_read_names(info, remote, &events);
+	err = hyptrace_nl_read_names(info, remote, &events) ?: read_pmu(info, &pmu);
 	if (err)
 		return err;
 	on = nla_get_u8(info->attrs[HYPTRACE_A_EVENT_ENABLED]);
 	if (info->attrs[HYPTRACE_A_EVENT_HOLD])
-		err = hyptrace_counters_hold(remote, &NETLINK_CB(skb), events, on, info->extack);
+		err = hyptrace_counters_hold(remote, &NETLINK_CB(skb), events, on, &pmu,
+					     info->extack);
 	else
 		err = hyptrace_counters_set(remote, events, on, info->extack);
 	return hyptrace_nl_set_bad_attr(info, err, HYPTRACE_A_EVENT_NAMES);
@@ -83,6 +114,16 @@ static int fill_times(struct sk_buff *skb, const struct hyptrace_remote *remote,
 	return 0;
 }
 
+static int fill_pmu(struct sk_buff *skb, const struct hyptrace_event_counter *counter)
+{
+	if (nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_MEASURED, counter->measured,
+			      HYPTRACE_A_COUNTER_PAD) ||
+	    nla_put_64bit(skb, HYPTRACE_A_COUNTER_PMU, sizeof(counter->pmu), counter->pmu,
+			  HYPTRACE_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int fill_outside(struct sk_buff *skb, const struct hyptrace_event_counter *counter)
 {
 	if (nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_TOTAL, counter->total,
@@ -110,6 +151,8 @@ static int fill_counter(struct sk_buff *skb, const struct hyptrace_remote *remot
 		return fill_outside(skb, counter);
 	if (nla_put_u64_64bit(skb, HYPTRACE_A_COUNTER_COUNT, counter->count,
 			      HYPTRACE_A_COUNTER_PAD))
+		return -EMSGSIZE;
+	if (counter->measured && fill_pmu(skb, counter))
 		return -EMSGSIZE;
 	return name.keys->has_time ? fill_times(skb, remote, counter) : 0;
 }

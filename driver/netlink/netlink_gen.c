@@ -12,6 +12,10 @@
 #include <uapi/linux/hyptrace_netlink.h>
 
 /* Integer value ranges */
+static const struct netlink_range_validation hyptrace_a_event_pmu_range = {
+	.max	= 65535ULL,
+};
+
 static const struct netlink_range_validation hyptrace_a_control_count_range = {
 	.min	= 1ULL,
 	.max	= HYPTRACE_MARK_COUNT_MAX,
@@ -128,11 +132,12 @@ static const struct nla_policy hyptrace_hypercall_get_nl_policy[HYPTRACE_A_HYPER
 };
 
 /* HYPTRACE_CMD_COUNT_SET - do */
-static const struct nla_policy hyptrace_count_set_nl_policy[HYPTRACE_A_EVENT_HOLD + 1] = {
+static const struct nla_policy hyptrace_count_set_nl_policy[HYPTRACE_A_EVENT_PMU + 1] = {
 	[HYPTRACE_A_EVENT_REMOTE] = { .type = NLA_NUL_STRING, .len = HYPTRACE_REMOTE_NAME_MAX, },
 	[HYPTRACE_A_EVENT_NAMES] = { .type = NLA_STRING, .len = HYPTRACE_EVENT_NAME_MAX, },
 	[HYPTRACE_A_EVENT_ENABLED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[HYPTRACE_A_EVENT_HOLD] = { .type = NLA_FLAG, },
+	[HYPTRACE_A_EVENT_PMU] = NLA_POLICY_FULL_RANGE(NLA_U32, &hyptrace_a_event_pmu_range),
 };
 
 /* HYPTRACE_CMD_COUNT_GET - dump */
@@ -298,7 +303,7 @@ static const struct genl_split_ops hyptrace_nl_ops[] = {
 		.pre_doit	= hyptrace_nl_pre_doit,
 		.doit		= hyptrace_nl_count_set_doit,
 		.policy		= hyptrace_count_set_nl_policy,
-		.maxattr	= HYPTRACE_A_EVENT_HOLD,
+		.maxattr	= HYPTRACE_A_EVENT_PMU,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

@@ -81,6 +81,7 @@ static int online_cpu(unsigned int cpu, struct hlist_node *node)
 
 	/* First: a CPU that counts an event also knows that triggers keep it from recording it. */
 	hyptrace_writer_count_online(writer);
+	hyptrace_writer_pmu_online(writer);
 	if (writer->tracing &&
 	    (hyptrace_writer_send_filters(writer, cpumask_of(cpu)) || attach(writer, cpu)))
 		pr_warn("%s: CPU %u is online, but the writer does not record on it\n",
@@ -96,6 +97,7 @@ static int offline_cpu(unsigned int cpu, struct hlist_node *node)
 
 	if (writer->tracing && !writer->parks_offline_cpus)
 		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_DETACH, 0);
+	hyptrace_writer_pmu_offline(writer);
 	hyptrace_writer_count_offline(writer);
 
 	return 0;

@@ -53,6 +53,10 @@ struct hyptrace_writer_filter {
  * Protected by the remote's control mutex:
  * @counters:	pages of the counters, by CPU number; NULL while there are none
  *
+ * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
+ * @pmu:	what the PMU counts for it
+ * @pmu_counters: by CPU number; NULL while @pmu has none
+ *
  * Used by the clock's work; others use these only while it does not run:
  * @clock_work:	sets the clock periodically
  * @clock_pm:	runs @clock_work after a suspend
@@ -83,6 +87,8 @@ struct hyptrace_writer {
 	struct hyptrace_buffer	*buf;
 
 	struct hyptrace_counter_pages	*counters;
+	struct hyptrace_pmu_request	pmu;
+	struct hyptrace_pmu_counters	*pmu_counters;
 
 	struct delayed_work	clock_work;
 	struct notifier_block	clock_pm;
@@ -142,6 +148,13 @@ extern const struct hyptrace_counting hyptrace_writer_counting;
 void hyptrace_writer_count_online(struct hyptrace_writer *writer);
 void hyptrace_writer_count_offline(struct hyptrace_writer *writer);
 s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer);
+
+/* writer_pmu.c */
+int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
+			    struct netlink_ext_ack *extack);
+void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu);
+void hyptrace_writer_pmu_online(struct hyptrace_writer *writer);
+void hyptrace_writer_pmu_offline(struct hyptrace_writer *writer);
 
 /* writer_load.c */
 struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer);

@@ -203,6 +203,9 @@ static bool copy_counter(const struct hyptrace_count *from, struct hyptrace_coun
 		return false;
 	to->max = READ_ONCE(from->max);
 	to->total = READ_ONCE(from->total);
+	to->measured = READ_ONCE(from->measured);
+	for (i = 0; i < HYPTRACE_PMU_COUNTERS; i++)
+		to->pmu[i] = READ_ONCE(from->pmu[i]);
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++)
 		to->nr[i] = READ_ONCE(from->nr[i]);
 	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++)
@@ -222,12 +225,16 @@ static u64 ticks_to_ns(const struct hyptrace_writer *writer, u64 ticks)
 }
 
 static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_count *count,
-		   struct hyptrace_event_counter *counter)
+		   bool is_first, struct hyptrace_event_counter *counter)
 {
 	u64 total = count->total;
 	unsigned int i;
 
 	*counter = (struct hyptrace_event_counter) { };
+	if (!is_first) {
+		counter->measured = count->measured;
+		memcpy(counter->pmu, count->pmu, sizeof(counter->pmu));
+	}
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->buckets[i] = count->nr[i];
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS) {
@@ -278,10 +285,13 @@ static void read_outside(const struct hyptrace_writer *writer, const struct hypt
 static int read_counter(unsigned int cpu, unsigned int number,
 			struct hyptrace_event_counter *counter, void *priv)
 {
-	const struct hyptrace_writer *writer = priv;
+	struct hyptrace_writer *writer = priv;
 	const struct hyptrace_count *from;
 	struct hyptrace_count copy;
 	unsigned int tries;
+
+	if (!number)
+		hyptrace_writer_pmu_follow(writer, cpu);
 
 	if (number >= HYPTRACE_COUNT_KEYS) {
 		from = find_counter(writer, cpu, 0);
@@ -291,7 +301,7 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	from = find_counter(writer, cpu, number);
 	for (tries = 0; tries < READ_TRIES; tries++) {
 		if (copy_counter(from, &copy)) {
-			add_up(writer, &copy, counter);
+			add_up(writer, &copy, !number, counter);
 			return 0;
 		}
 		/* The writer's CPU may be a virtual one that does not run at the moment. */
@@ -332,6 +342,7 @@ const struct hyptrace_counting hyptrace_writer_counting = {
 	.reset		= reset,
 	.read		= read_counter,
 	.free		= free_counters,
+	.set_pmu	= hyptrace_writer_set_pmu,
 };
 EXPORT_SYMBOL_GPL(hyptrace_writer_counting);
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The counters of the CPU's PMU: which ones EL2 reads, and what they have counted during an event.
+ * The host is not trusted: it may program them in any way at any time, but EL2 reads no counter
+ * that the CPU does not have, and says nothing if one counts something else. Called by hcall.c,
+ * count.c, trace.c and hooks.h.
+ *
+ * Registers: Arm Architecture Reference Manual, D13 "The Performance Monitors Extension".
+ */
+#include "hooks.h"
+
+#ifdef __KVM_NVHE_HYPERVISOR__
+
+/* PMICNTR_EL0 and PMICFILTR_EL0, which not all assemblers know */
+#define PMICNTR		"s3_3_c9_c4_0"
+#define PMICFILTR	"s3_3_c9_c6_0"
+
+/*
+ * Read a register of the counter with a number, which is valid: @of_event has a register for each
+ * number below 31. A place in the table has 16 bytes.
+ */
+#define READ_COUNTER(number, of_event, of_cycles, of_instructions)	\
+	({								\
+		u64 __value, __place;					\
+									\
+		asm volatile("	adr	%1, 1f\n"			\
+			     "	add	%1, %1, %2, lsl #4\n"		\
+			     "	br	%1\n"				\
+			     "1:\n"					\
+			     "	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, " \
+			     "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n" \
+			     "	hint	#36\n"	/* bti j */		\
+			     "	mrs	%0, " of_event "\\n\\()_el0\n"	\
+			     "	b	2f\n"				\
+			     "	nop\n"					\
+			     "	.endr\n"				\
+			     "	hint	#36\n"				\
+			     "	mrs	%0, " of_cycles "\n"		\
+			     "	b	2f\n"				\
+			     "	nop\n"					\
+			     "	hint	#36\n"				\
+			     "	mrs	%0, " of_instructions "\n"	\
+			     "2:\n"					\
+			     : "=&r" (__value), "=&r" (__place)		\
+			     : "r" ((u64)(number)));			\
+		__value;						\
+	})
+
+static __always_inline u64 read_value(u8 number)
+{
+	return READ_COUNTER(number, "pmevcntr", "pmccntr_el0", PMICNTR);
+}
+
+static noinline u64 read_type(u8 number)
+{
+	return READ_COUNTER(number, "pmevtyper", "pmccfiltr_el0", PMICFILTR);
+}
+
+/* How many counters of events the CPU has; -1: no PMU of version 3 */
+static int nr_counters(void)
+{
+	u32 version = FIELD_GET(GENMASK_ULL(11, 8), read_sysreg(id_aa64dfr0_el1));
+
+	if (!version || version == 0xf)
+		return -1;
+
+	return FIELD_GET(GENMASK_ULL(15, 11), read_sysreg(pmcr_el0));
+}
+
+static bool has_counter_of_instructions(void)
+{
+	return FIELD_GET(GENMASK_ULL(39, 36), read_sysreg(id_aa64dfr1_el1));
+}
+
+#define read_enabled()		read_sysreg(pmcntenset_el0)
+#define synchronize_counters()	isb()
+
+#else
+
+#ifdef HYPTRACE_ENV_HOST
+struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
+
+#define read_value(number)	(hyptrace_host_pmu.values[number])
+#define read_type(number)	(hyptrace_host_pmu.types[number])
+#define read_enabled()		(hyptrace_host_pmu.enabled)
+#define nr_counters()		(hyptrace_host_pmu.nr)
+#define has_counter_of_instructions() false
+#else
+/* Only EL2 can count EL2. */
+#define read_value(number)	((void)(number), 0)
+#define read_type(number)	((void)(number), 0)
+#define read_enabled()		0ULL
+#define nr_counters()		-1
+#define has_counter_of_instructions() false
+#endif
+#define synchronize_counters()	do { } while (0)
+
+#endif
+
+/* What the counter is programmed to count */
+static u32 event_of(u8 number, u64 type)
+{
+	if (number == HYPTRACE_PMU_CYCLES)
+		return HYPTRACE_PMU_CPU_CYCLES;
+	if (number == HYPTRACE_PMU_INSTRUCTIONS)
+		return HYPTRACE_PMU_INST_RETIRED;
+
+	return (u16)type;
+}
+
+/* Check whether the CPU has a PMU, which has the counter. */
+static int check_counter(u8 number)
+{
+	int nr = nr_counters();
+
+	if (nr < 0)
+		return -EOPNOTSUPP;
+	if (number == HYPTRACE_PMU_CYCLES)
+		return 0;
+	if (number == HYPTRACE_PMU_INSTRUCTIONS)
+		return has_counter_of_instructions() ? 0 : -EINVAL;
+
+	return number < nr ? 0 : -EINVAL;
+}
+
+/**
+ * hyptrace_pmu_clear() - measure nothing any more, and set what was measured to 0
+ * @ring:	this CPU's, or that of a CPU that is off
+ *
+ * Context: count_lock held.
+ */
+void hyptrace_pmu_clear(struct hyptrace_ring *ring)
+{
+	ring->counting.pmu = (struct hyptrace_pmu) { };
+}
+
+/**
+ * hyptrace_pmu_set() - measure with a counter, too, or with another one in its place
+ * @ring:	this CPU's
+ * @what:	as in HYPTRACE_OP_PMU
+ *
+ * Context: count_lock held.
+ * Return: 0; -EOPNOTSUPP the CPU has no PMU; -EINVAL no such place or counter, or the counter counts
+ * another event or nothing.
+ */
+int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
+{
+	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+	u8 place = what, number = what >> 8;
+	int ret = check_counter(number);
+	u64 type;
+
+	if (ret)
+		return ret;
+	if (place > pmu->nr || place >= HYPTRACE_PMU_COUNTERS || what >> 32)
+		return -EINVAL;
+	type = read_type(number);
+	if (event_of(number, type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
+		return -EINVAL;
+
+	if (place == pmu->nr)
+		pmu->nr++;
+	pmu->numbers[place] = number;
+	pmu->types[place] = type;
+	pmu->measured = HYPTRACE_MEASURED_EVENTS;
+	memset(pmu->has_begun, 0, sizeof(pmu->has_begun));
+
+	return 0;
+}
+
+static __always_inline void read_all(const struct hyptrace_pmu *pmu, u64 *values)
+{
+	u32 i, nr = pmu->nr;
+
+	synchronize_counters();
+	for (i = 0; i < nr; i++)
+		values[i] = read_value(pmu->numbers[i]);
+}
+
+/**
+ * hyptrace_pmu_read() - read the counters, as an event ends or hyp_enter begins
+ * @ring:	this CPU's
+ */
+void hyptrace_pmu_read(struct hyptrace_ring *ring)
+{
+	read_all(&ring->counting.pmu, ring->counting.pmu.now);
+}
+
+/**
+ * hyptrace_pmu_begin() - begin to measure an event
+ * @ring:	this CPU's
+ * @of:		the event: HYPTRACE_PMU_OF_*
+ */
+void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
+{
+	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+
+	pmu->has_begun[of] = true;
+	if (of == HYPTRACE_PMU_OF_VISIT)
+		memcpy(pmu->begun[of], pmu->now, sizeof(pmu->now));
+	else
+		read_all(pmu, pmu->begun[of]);
+}
+
+/* The host may have given a counter to somebody else, or have stopped it. */
+static bool is_valid(const struct hyptrace_pmu *pmu)
+{
+	u64 enabled = read_enabled();
+	u32 i;
+
+	for (i = 0; i < pmu->nr; i++) {
+		if (!(enabled & BIT_ULL(pmu->numbers[i])) ||
+		    read_type(pmu->numbers[i]) != pmu->types[i])
+			return false;
+	}
+
+	return true;
+}
+
+/* Does this CPU record pmu? A hook has not said so, as for other events. */
+static bool is_recorded(const struct hyptrace_ring *ring)
+{
+	return (ring->enabled | ring->aside) & ~READ_ONCE(hyptrace_events_barred) &
+	       BIT_ULL(HYPTRACE_EVENT_pmu);
+}
+
+static void record(struct hyptrace_ring *ring, unsigned int of, u16 event, u64 count,
+		   u64 time)
+{
+	const struct hyptrace_entry_pmu entry = {
+		.common_type = HYPTRACE_EVENT_pmu, .counter = event, .event = of, .count = count,
+	};
+
+	static_assert(sizeof(entry) == 2 * sizeof(u16) + sizeof(u32) + sizeof(u64));
+	hyptrace_record_payload(ring, &entry, sizeof(entry), time);
+}
+
+/**
+ * hyptrace_pmu_end() - end to measure an event, with the values that hyptrace_pmu_read() has read
+ * @ring:	this CPU's
+ * @of:		the event
+ * @counter:	the counters of its key
+ * @time:	of the event
+ *
+ * A counter of events may have 32 bits only: none counts more than that during an event.
+ *
+ * Context: EL2, in no other event.
+ */
+void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
+		      struct hyptrace_private_count *counter, u64 time)
+{
+	struct hyptrace_count *published = hyptrace_count_published(counter);
+	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+	u64 counts[HYPTRACE_PMU_COUNTERS];
+	u32 i;
+
+	if (!pmu->has_begun[of])
+		return;
+	pmu->has_begun[of] = false;
+	if (!is_valid(pmu))
+		return;
+
+	hyptrace_count_begin_change(counter);
+	WRITE_ONCE(published->measured, ++counter->measured);
+	for (i = 0; i < pmu->nr; i++) {
+		counts[i] = pmu->now[i] - pmu->begun[of][i];
+		if (pmu->numbers[i] < HYPTRACE_PMU_CYCLES)
+			counts[i] = (u32)counts[i];
+		counter->pmu[i] += counts[i];
+		WRITE_ONCE(published->pmu[i], counter->pmu[i]);
+	}
+	hyptrace_count_end_change(counter);
+
+	for (i = 0; is_recorded(ring) && i < pmu->nr; i++)
+		record(ring, of, event_of(pmu->numbers[i], pmu->types[i]), counts[i], time);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the counters of the CPU's PMU have counted during an event. The host programs them to count
+ * EL2, and says which ones they are; EL2 only reads them. Included by count.h; trace.c and hooks.h
+ * call the functions.
+ *
+ * Events that are measured are counted, and take the slow path of trace.c: so no other event needs
+ * an instruction more.
+ */
+#ifndef __HYPTRACE_PMU_H
+#define __HYPTRACE_PMU_H
+
+#include "env.h"
+#include "abi.h"
+#include "entry.h"
+#include "names.h"
+
+/* The events that are measured, if they are counted; hyp_exit ends hyp_enter. */
+#define HYPTRACE_MEASURED_EVENTS					\
+	(BIT_ULL(HYPTRACE_EVENT_hyp_enter) |				\
+	 BIT_ULL(HYPTRACE_EVENT_hyp_exit) |				\
+	 BIT_ULL(HYPTRACE_EVENT_host_hcall) |				\
+	 BIT_ULL(HYPTRACE_EVENT_guest_exit))
+
+/**
+ * struct hyptrace_pmu - what a CPU measures
+ * @measured:	bit per event id: HYPTRACE_MEASURED_EVENTS, or 0 while there is no counter
+ * @nr:		how many counters there are
+ * @numbers:	of each, its number
+ * @types:	of each, what it is programmed to count
+ * @now:	their values when an event ended, or hyp_enter began
+ * @begun:	their values when each event began: HYPTRACE_PMU_OF_*
+ * @has_begun:	whether it has
+ */
+struct hyptrace_pmu {
+	u64	measured;
+	u32	nr;
+	u8	numbers[HYPTRACE_PMU_COUNTERS];
+	u64	types[HYPTRACE_PMU_COUNTERS];
+	u64	now[HYPTRACE_PMU_COUNTERS];
+	u64	begun[HYPTRACE_NR_PMU_OF][HYPTRACE_PMU_COUNTERS];
+	bool	has_begun[HYPTRACE_NR_PMU_OF];
+};
+
+#ifdef HYPTRACE_ENV_HOST
+/**
+ * struct hyptrace_host_pmu - the PMU of all CPUs of a host program
+ * @nr:		counters; the one of cycles not included
+ * @enabled:	bit per counter
+ * @values:	by number
+ * @types:	by number: what it counts
+ */
+struct hyptrace_host_pmu {
+	int	nr;
+	u64	enabled;
+	u64	values[HYPTRACE_PMU_INSTRUCTIONS + 1];
+	u64	types[HYPTRACE_PMU_INSTRUCTIONS + 1];
+};
+
+extern struct hyptrace_host_pmu hyptrace_host_pmu;
+#endif
+
+struct hyptrace_private_count;
+struct hyptrace_ring;
+
+/* pmu.c */
+int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what);
+void hyptrace_pmu_clear(struct hyptrace_ring *ring);
+void hyptrace_pmu_read(struct hyptrace_ring *ring);
+void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of);
+void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
+		      struct hyptrace_private_count *counter, u64 time);
+
+#endif /* __HYPTRACE_PMU_H */
