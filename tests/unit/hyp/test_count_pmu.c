@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the PMU counts during events: sums by key, events, and what is not measured since the host
+ * has changed a counter.
+ */
+#include "count_pages.h"
+#include "ring_decode.h"
+
+#define CPU		1
+#define RING_PAGES	4
+#define CALL		5
+#define KEY(event, number)	(HYPTRACE_COUNT_KEY_##event + (number))
+
+static struct count_pages pages;
+static struct env_ring ring;
+static u64 regs[31];
+
+static s64 pmu(u64 what)
+{
+	return hyptrace_hcall(HYPTRACE_OP_PMU, CPU, what, 0);
+}
+
+/* Counter 2 counts instructions, and the one of cycles cycles. */
+static int start(void **state)
+{
+	(void)state;
+	hyptrace_host_pmu = (struct hyptrace_host_pmu) {
+		.nr = 6, .enabled = BIT(2) | BIT(HYPTRACE_PMU_CYCLES),
+		.types[2] = HYPTRACE_PMU_INST_RETIRED | BIT(27),
+	};
+	env_start(2 * COUNT_PAIRS + env_ring_pages(RING_PAGES));
+	count_pages_give(&pages, CPU, 0);
+	env_ring_load(&ring, CPU, 2 * COUNT_PAIRS, RING_PAGES, 0);
+	env_cpu(CPU);
+	env_counter = 1000;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, HYPTRACE_COUNTABLE_EVENTS, 0), 0);
+
+	return 0;
+}
+
+static int start_pmu(void **state)
+{
+	start(state);
+	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), 0);
+	assert_int_equal(pmu(hyptrace_pmu_counter(1, HYPTRACE_PMU_CYCLES,
+						  HYPTRACE_PMU_CPU_CYCLES)), 0);
+
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, 0, 0), 0);
+	assert_int_equal(hyptrace_events_on, 0);
+	env_ring_free(&ring);
+	count_pages_free(&pages);
+	env_stop();
+
+	return 0;
+}
+
+static void work(u64 instructions, u64 cycles)
+{
+	env_counter += 10;
+	hyptrace_host_pmu.values[2] = (u32)(hyptrace_host_pmu.values[2] + instructions);
+	hyptrace_host_pmu.values[HYPTRACE_PMU_CYCLES] += cycles;
+}
+
+/* A hypercall that takes 100 instructions; 7 more pass before the return to the host. */
+static void hypercall(void)
+{
+	{
+		hyptrace_host_call(CALL, false, regs);
+		work(100, 300);
+	}
+	work(7, 9);
+	hyptrace_host_exit();
+}
+
+static void check_key(u32 key, u64 nr, u64 measured, u64 instructions, u64 cycles)
+{
+	const struct hyptrace_count *from = count_published(&pages, key);
+	struct count_sum sum;
+
+	count_read(&pages, key, &sum);
+	assert_int_equal(sum.nr, nr);
+	assert_int_equal(from->measured, measured);
+	assert_int_equal(from->pmu[0], instructions);
+	assert_int_equal(from->pmu[1], cycles);
+	assert_int_equal(from->pmu[2], 0);
+}
+
+static void sums_are_those_of_the_events(void **state)
+{
+	(void)state;
+	hypercall();
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 2, 2, 200, 600);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_HVC), 2, 2, 214, 618);
+	check_key(KEY(host_hcall, CALL + 1), 0, 0, 0, 0);
+
+	/* with events recorded, too, and filtered */
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 3, 3, 300, 900);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+}
+
+/* Each directly precedes the event that it is about, at the same time, or stands for it. */
+static void events_come_before_that_which_is_measured(void **state)
+{
+	static const struct hyptrace_entry_pmu expected[] = {
+		{ HYPTRACE_EVENT_pmu, HYPTRACE_PMU_INST_RETIRED, HYPTRACE_PMU_OF_CALL, 100 },
+		{ HYPTRACE_EVENT_pmu, HYPTRACE_PMU_CPU_CYCLES, HYPTRACE_PMU_OF_CALL, 300 },
+		{ HYPTRACE_EVENT_host_hcall, 0, 0, 0 },
+		{ HYPTRACE_EVENT_pmu, HYPTRACE_PMU_INST_RETIRED, HYPTRACE_PMU_OF_VISIT, 107 },
+		{ HYPTRACE_EVENT_pmu, HYPTRACE_PMU_CPU_CYCLES, HYPTRACE_PMU_OF_VISIT, 309 },
+	};
+	static struct decoded events[DECODE_MAX];
+	const u8 *data;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU,
+					BIT_ULL(HYPTRACE_EVENT_pmu) |
+					BIT_ULL(HYPTRACE_EVENT_host_hcall), 0), 0);
+	hypercall();
+	assert_int_equal(decode_both(env_rings[CPU].page, events), ENV_NR(expected));
+	data = (const u8 *)(env_rings[CPU].page + 1);
+	for (i = 0; i < ENV_NR(expected); i++) {
+		assert_int_equal(*(const u16 *)(data + events[i].offset), expected[i].common_type);
+		if (expected[i].common_type == HYPTRACE_EVENT_pmu)
+			assert_memory_equal(data + events[i].offset, &expected[i],
+					    sizeof(expected[i]));
+	}
+	assert_true(events[1].time <= events[2].time);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+}
+
+/* The values of the begin of a guest's run are read in its hook: hooks.h. */
+static void runs_of_guests(void **state)
+{
+	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = 1ULL << HYPTRACE_EXIT_EC_SHIFT };
+
+	(void)state;
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	hyptrace_pmu_begin(hyptrace_this_ring(), HYPTRACE_PMU_OF_GUEST);
+	hyptrace_guest_begin(true);
+	work(50, 60);
+	hypercall();
+	hyptrace_guest_end(true);
+	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, HYPTRACE_EXIT_TRAP);
+	check_key(KEY(guest_exit, 1), 1, 1, 157, 369);
+	check_key(KEY(host_hcall, CALL), 0, 0, 0, 0);
+}
+
+static void counters_of_events_may_wrap(void **state)
+{
+	(void)state;
+	hyptrace_host_pmu.values[2] = (u32)-10;
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
+}
+
+/* The host gives the counter to somebody else, stops it, and gives it back. */
+static void what_counts_something_else_is_not_measured(void **state)
+{
+	(void)state;
+	hyptrace_host_pmu.types[2] = 3;
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+	hyptrace_host_pmu.types[2] = HYPTRACE_PMU_INST_RETIRED | BIT(27);
+	hyptrace_host_pmu.enabled = BIT(HYPTRACE_PMU_CYCLES);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 2, 0, 0, 0);
+	hyptrace_host_pmu.enabled |= BIT(2);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 3, 1, 100, 300);
+
+	/* in another place now */
+	hyptrace_host_pmu.values[4] = 1000;
+	hyptrace_host_pmu.types[4] = HYPTRACE_PMU_INST_RETIRED;
+	hyptrace_host_pmu.enabled |= BIT(4);
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 4, HYPTRACE_PMU_INST_RETIRED)), 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 4, 2, 100, 600);
+}
+
+static void the_end_sets_the_sums_to_0(void **state)
+{
+	(void)state;
+	hypercall();
+	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
+	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 2, 0, 0, 0);
+}
+
+static void a_cpu_that_was_off_measures_nothing(void **state)
+{
+	(void)state;
+	hyptrace_cpu_off();
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), -EBUSY);
+	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
+	hyptrace_cpu_on();
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+}
+
+static void refusals_change_nothing(void **state)
+{
+	(void)state;
+	/* no such counter, not of that event, not enabled, no such place, none left */
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 6, 0)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 32, 8)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 255, 0)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 2, 3)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, HYPTRACE_PMU_CYCLES, 8)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 3, 0)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(3, 2, HYPTRACE_PMU_INST_RETIRED)), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(4, 2, HYPTRACE_PMU_INST_RETIRED)), -EINVAL);
+	assert_int_equal(pmu(1ULL << 32), -EINVAL);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PMU, 0, HYPTRACE_PMU_NONE, 0), -EBUSY);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PMU, 1ULL << 40, HYPTRACE_PMU_NONE, 0), -ENXIO);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
+	hyptrace_host_pmu.nr = -1;
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 2, HYPTRACE_PMU_INST_RETIRED)), -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sums_are_those_of_the_events, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(events_come_before_that_which_is_measured,
+						start_pmu, stop),
+		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
+						start_pmu, stop),
+		cmocka_unit_test_setup_teardown(the_end_sets_the_sums_to_0, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(a_cpu_that_was_off_measures_nothing, start_pmu,
+						stop),
+		cmocka_unit_test_setup_teardown(refusals_change_nothing, start_pmu, stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
