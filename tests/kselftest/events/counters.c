@@ -34,6 +34,25 @@ int counters_hold(struct nl *nl, const char *event, bool hold)
 	return nl_do(nl, &msg, &answer);
 }
 
+/* Hold the counting of an event, and have the PMU count during it. @message: why it cannot */
+int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsigned int nr,
+		     char message[COUNTER_MESSAGE])
+{
+	unsigned int i;
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
+	for (i = 0; i < nr; i++)
+		nl_put_u32(&msg, HYPTRACE_A_EVENT_PMU, pmu[i]);
+	err = nl_do(nl, &msg, &answer);
+	snprintf(message, COUNTER_MESSAGE, "%s", answer.message);
+	return err;
+}
+
 /* Set the counters of a CPU, or of CPU_ALL, to 0. */
 int counters_reset(struct nl *nl, int cpu)
 {
@@ -54,6 +73,7 @@ static uint64_t u64_of(const struct nlmsghdr *hdr, uint16_t type)
 static int parse(const struct nlmsghdr *hdr, struct counter *counter)
 {
 	const struct nlattr *buckets = nl_attr(hdr, HYPTRACE_A_COUNTER_BUCKETS);
+	const struct nlattr *pmu = nl_attr(hdr, HYPTRACE_A_COUNTER_PMU);
 
 	*counter = (struct counter) {
 		.cpu		= nl_u32(nl_attr(hdr, HYPTRACE_A_COUNTER_CPU)),
@@ -65,7 +85,13 @@ static int parse(const struct nlmsghdr *hdr, struct counter *counter)
 		.longest	= u64_of(hdr, HYPTRACE_A_COUNTER_LONGEST),
 		.frequency	= u64_of(hdr, HYPTRACE_A_COUNTER_FREQUENCY),
 		.now		= u64_of(hdr, HYPTRACE_A_COUNTER_NOW),
+		.measured	= u64_of(hdr, HYPTRACE_A_COUNTER_MEASURED),
 	};
+	if (!pmu != !counter->measured ||
+	    (pmu && pmu->nla_len != NLA_HDRLEN + sizeof(counter->pmu)))
+		return -EBADMSG;
+	if (pmu)
+		memcpy(counter->pmu, nl_data(pmu), sizeof(counter->pmu));
 	snprintf(counter->event, sizeof(counter->event), "%s",
 		 nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_EVENT)));
 	snprintf(counter->field, sizeof(counter->field), "%s",

@@ -11,9 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <linux/hyptrace_netlink.h>
+
 #include "nl.h"
 
 #define COUNTER_BUCKETS	32
+#define COUNTER_MESSAGE	256
 
 struct counter {
 	uint32_t	cpu;
@@ -28,10 +31,14 @@ struct counter {
 	uint64_t	frequency;
 	uint64_t	buckets[COUNTER_BUCKETS];
 	uint64_t	now;		/* for hyp_exit, which has only this and total */
+	uint64_t	measured;
+	uint64_t	pmu[HYPTRACE_PMU_COUNTER_MAX];
 };
 
 int counters_set(struct nl *nl, const char *event, bool count);
 int counters_hold(struct nl *nl, const char *event, bool hold);
+int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsigned int nr,
+		     char message[COUNTER_MESSAGE]);
 int counters_reset(struct nl *nl, int cpu);
 ssize_t counters_get(struct nl *nl, int cpu, struct counter *counters, size_t room);
 const struct counter *counters_find(const struct counter *counters, size_t nr, uint32_t cpu,
