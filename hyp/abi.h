@@ -127,11 +127,11 @@
  * @HYPTRACE_OP_FUNCTION: (id, on) trace a function of EL2 (on: 1), or cease to (0). EL2 changes its
  *	own text, and takes the place from its own list. -EINVAL no such function; -EOPNOTSUPP if
  *	it has no list, and without protection, where the host changes the text.
- * @HYPTRACE_OP_PMU: (cpu, what) on that CPU: measure the events that it counts with a counter of its
- *	PMU: hyptrace_pmu_counter(), which takes the next place or one that is taken; or with none,
- *	and set what was measured to 0 (HYPTRACE_PMU_NONE; on any CPU while it is off). Switching the
- *	CPU off ends it, too. -EOPNOTSUPP without PMU; -EINVAL no such place or counter, or the host
- *	has not programmed it to count that event, or it does not count.
+ * @HYPTRACE_OP_PMU: (cpu, what) on that CPU: measure the events that it counts with a counter of
+ *	its PMU: hyptrace_pmu_counter(), which takes the next place or one that is taken; or with
+ *	none, and set what was measured to 0 (HYPTRACE_PMU_NONE; on any CPU while it is off).
+ *	Switching the CPU off ends it, too. -EOPNOTSUPP without PMU; -EINVAL no such place or
+ *	counter, or the host has not programmed it to count that event, or it does not count.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -424,7 +424,7 @@ struct hyptrace_fired {
  *		and @seq does not protect them. When EL2 begins to count hyp_enter, the last exit is
  *		one with HYPTRACE_REASON_ERET_HOST; when it ceases to, none of them is negative.
  * @measured:	of all other keys: events that were measured with the PMU
- * @pmu:	the sums of what each counter has counted during them, in the order of HYPTRACE_OP_PMU
+ * @pmu:	the sums of what each counter has counted during them, by its place
  * @reserved:	0
  * @nr:		events by bucket, without those in @packed
  * @packed:	events and times that were not added to @nr and @total so far. So one store

@@ -140,8 +140,8 @@ void hyptrace_pmu_clear(struct hyptrace_ring *ring)
  * @what:	as in HYPTRACE_OP_PMU
  *
  * Context: count_lock held.
- * Return: 0; -EOPNOTSUPP the CPU has no PMU; -EINVAL no such place or counter, or the counter counts
- * another event or nothing.
+ * Return: 0; -EOPNOTSUPP the CPU has no PMU; -EINVAL no such place or counter, or the counter
+ * counts another event or nothing.
  */
 int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 {

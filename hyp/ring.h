@@ -129,8 +129,8 @@ struct hyptrace_clock_copy {
  * @vcpu:	thread of the vCPU that the CPU runs, or 0
  * @silent:	why the CPU records nothing now, or not all: enum hyptrace_silence
  * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @aside:	bit per event id: the other events of @selected that @silent lets pass, and those that
- *		are measured
+ * @aside:	bit per event id: the other events of @selected that @silent lets pass, and those
+ *		that are measured
  * @page_first:	@recorded when the writer entered the present sub-buffer
  * @page_time:	time stamp of the present sub-buffer
  * @page:	the present sub-buffer

@@ -28,7 +28,8 @@ static int read_pmu(struct genl_info *info, struct hyptrace_pmu_request *request
 		if (nla_type(attr) != HYPTRACE_A_EVENT_PMU)
 			continue;
 		if (request->nr == ARRAY_SIZE(request->events)) {
-			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr, "at most %u counters of the PMU",
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+						"at most %u counters of the PMU",
 						HYPTRACE_PMU_COUNTER_MAX);
 			return -E2BIG;
 		}

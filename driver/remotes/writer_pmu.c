@@ -188,13 +188,14 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 {
 	unsigned int i;
 
-	guard(cpus_read_lock)();
+	cpus_read_lock();
 	for (i = 0; writer->pmu_counters && i < writer->pmu.nr; i++) {
 		struct hyptrace_pmu_counters *counters = &writer->pmu_counters[cpu];
 
 		if (counters->events[i] && number_of(counters->events[i]) != counters->numbers[i])
 			tell(writer, cpu, i);
 	}
+	cpus_read_unlock();
 }
 
 /**

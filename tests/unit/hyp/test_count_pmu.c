@@ -20,7 +20,7 @@ static s64 pmu(u64 what)
 	return hyptrace_hcall(HYPTRACE_OP_PMU, CPU, what, 0);
 }
 
-/* Counter 2 counts instructions, and the one of cycles cycles. */
+/* Counter 2 counts instructions, and there is that of cycles. */
 static int start(void **state)
 {
 	(void)state;
