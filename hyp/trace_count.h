@@ -61,19 +61,18 @@ static __always_inline void begin_count(struct hyptrace_ring *ring, u64 key)
 }
 
 /*
- * Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. @counter: now. Return:
- * end of the counters of its key
+ * Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. Return: end of
+ * the counters of its key
  */
 static __always_inline struct hyptrace_private_count *
-count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begun begun,
-      u64 counter)
+count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begun begun, u64 now)
 {
 	struct hyptrace_counting *counting = &ring->counting;
 
 	switch (event) {
 	case HYPTRACE_EVENT_hyp_enter:
 		counting->enter = (struct hyptrace_count_begun) {
-			.counter = counter,
+			.counter = now,
 			.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_hyp_enter, key),
 		};
 		break;
@@ -81,15 +80,15 @@ count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begu
 		begun = counting->enter;
 		/* Some entries have no hyp_enter: do not count their exit. */
 		counting->enter.counter = 0;
-		hyptrace_count(begun.end, begun.counter, counter);
-		hyptrace_count_exit(counting, key, begun.counter, counter);
+		hyptrace_count(begun.end, begun.counter, now);
+		hyptrace_count_exit(counting, key, begun.counter, now);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
-		hyptrace_count(begun.end, begun.counter, counter);
+		hyptrace_count(begun.end, begun.counter, now);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
 		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_guest_exit, key);
-		hyptrace_count(begun.end, begun.counter, counter);
+		hyptrace_count(begun.end, begun.counter, now);
 		break;
 	case HYPTRACE_EVENT_mem_transition:
 		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_mem_transition, key);
