@@ -15,45 +15,48 @@
 #define PMICNTR		"s3_3_c9_c4_0"
 #define PMICFILTR	"s3_3_c9_c6_0"
 
-/*
- * Read a register of the counter with a number, which is valid: @of_event has a register for each
- * number below 31. A place in the table has 16 bytes.
+/**
+ * struct pmu_value - a counter
+ * @count:	what it has counted
+ * @type:	what it is programmed to count
  */
-#define READ_COUNTER(number, of_event, of_cycles, of_instructions)	\
-	({								\
-		u64 __value, __place;					\
-									\
-		asm volatile("	adr	%1, 1f\n"			\
-			     "	add	%1, %1, %2, lsl #4\n"		\
-			     "	br	%1\n"				\
-			     "1:\n"					\
-			     "	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, " \
-			     "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n" \
-			     "	hint	#36\n"	/* bti j */		\
-			     "	mrs	%0, " of_event "\\n\\()_el0\n"	\
-			     "	b	2f\n"				\
-			     "	nop\n"					\
-			     "	.endr\n"				\
-			     "	hint	#36\n"				\
-			     "	mrs	%0, " of_cycles "\n"		\
-			     "	b	2f\n"				\
-			     "	nop\n"					\
-			     "	hint	#36\n"				\
-			     "	mrs	%0, " of_instructions "\n"	\
-			     "2:\n"					\
-			     : "=&r" (__value), "=&r" (__place)		\
-			     : "r" ((u64)(number)));			\
-		__value;						\
-	})
+struct pmu_value {
+	u64 count;
+	u64 type;
+};
 
-static __always_inline u64 read_value(u8 number)
+/*
+ * Read the counter with a number, which is valid: there is a register for each. A place in the
+ * table has 16 bytes.
+ */
+static __always_inline struct pmu_value read_counter(u8 number)
 {
-	return READ_COUNTER(number, "pmevcntr", "pmccntr_el0", PMICNTR);
-}
+	struct pmu_value value;
+	u64 place;
 
-static noinline u64 read_type(u8 number)
-{
-	return READ_COUNTER(number, "pmevtyper", "pmccfiltr_el0", PMICFILTR);
+	asm volatile("	adr	%2, 1f\n"
+		     "	add	%2, %2, %3, lsl #4\n"
+		     "	br	%2\n"
+		     "1:\n"
+		     "	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, "
+		     "20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"
+		     "	hint	#36\n"		/* bti j */
+		     "	mrs	%0, pmevcntr\\n\\()_el0\n"
+		     "	mrs	%1, pmevtyper\\n\\()_el0\n"
+		     "	b	2f\n"
+		     "	.endr\n"
+		     "	hint	#36\n"
+		     "	mrs	%0, pmccntr_el0\n"
+		     "	mrs	%1, pmccfiltr_el0\n"
+		     "	b	2f\n"
+		     "	hint	#36\n"
+		     "	mrs	%0, " PMICNTR "\n"
+		     "	mrs	%1, " PMICFILTR "\n"
+		     "2:\n"
+		     : "=&r" (value.count), "=&r" (value.type), "=&r" (place)
+		     : "r" ((u64)number));
+
+	return value;
 }
 
 /* How many counters of events the CPU has; -1: no PMU of version 3 */
@@ -77,22 +80,31 @@ static bool has_counter_of_instructions(void)
 
 #else
 
+struct pmu_value {
+	u64 count;
+	u64 type;
+};
+
 #ifdef HYPTRACE_ENV_HOST
 struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
 
-#define read_value(number)	(hyptrace_host_pmu.values[number])
-#define read_type(number)	(hyptrace_host_pmu.types[number])
+static struct pmu_value read_counter(u8 number)
+{
+	return (struct pmu_value) {
+		.count = hyptrace_host_pmu.values[number],
+		.type = hyptrace_host_pmu.types[number],
+	};
+}
+
 #define read_enabled()		(hyptrace_host_pmu.enabled)
 #define nr_counters()		(hyptrace_host_pmu.nr)
-#define has_counter_of_instructions() false
 #else
 /* Only EL2 can count EL2. */
-#define read_value(number)	((void)(number), 0)
-#define read_type(number)	((void)(number), 0)
+#define read_counter(number)	((void)(number), (struct pmu_value) { })
 #define read_enabled()		0ULL
 #define nr_counters()		-1
-#define has_counter_of_instructions() false
 #endif
+#define has_counter_of_instructions() false
 #define synchronize_counters()	do { } while (0)
 
 #endif
@@ -154,7 +166,7 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		return ret;
 	if (place > pmu->nr || place >= HYPTRACE_PMU_COUNTERS || what >> 32)
 		return -EINVAL;
-	type = read_type(number);
+	type = read_counter(number).type;
 	if (event_of(number, type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
 		return -EINVAL;
 
@@ -162,19 +174,30 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		pmu->nr++;
 	pmu->numbers[place] = number;
 	pmu->types[place] = type;
+	pmu->enabled = 0;
+	for (place = 0; place < pmu->nr; place++)
+		pmu->enabled |= BIT_ULL(pmu->numbers[place]);
 	pmu->measured = HYPTRACE_MEASURED_EVENTS;
 	memset(pmu->has_begun, 0, sizeof(pmu->has_begun));
 
 	return 0;
 }
 
-static __always_inline void read_all(const struct hyptrace_pmu *pmu, u64 *values)
+/* Return whether all count what they are to. */
+static __always_inline bool read_all(const struct hyptrace_pmu *pmu, u64 *counts)
 {
-	u32 i, nr = pmu->nr;
+	u64 differs = 0;
+	u32 i;
 
 	synchronize_counters();
-	for (i = 0; i < nr; i++)
-		values[i] = read_value(pmu->numbers[i]);
+	for (i = 0; i < pmu->nr; i++) {
+		struct pmu_value value = read_counter(pmu->numbers[i]);
+
+		counts[i] = value.count;
+		differs |= value.type ^ pmu->types[i];
+	}
+
+	return !differs && !(pmu->enabled & ~read_enabled());
 }
 
 /**
@@ -183,7 +206,9 @@ static __always_inline void read_all(const struct hyptrace_pmu *pmu, u64 *values
  */
 void hyptrace_pmu_read(struct hyptrace_ring *ring)
 {
-	read_all(&ring->counting.pmu, ring->counting.pmu.now);
+	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+
+	pmu->is_valid = read_all(pmu, pmu->now);
 }
 
 /**
@@ -200,21 +225,6 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 		memcpy(pmu->begun[of], pmu->now, sizeof(pmu->now));
 	else
 		read_all(pmu, pmu->begun[of]);
-}
-
-/* The host may have given a counter to somebody else, or have stopped it. */
-static bool is_valid(const struct hyptrace_pmu *pmu)
-{
-	u64 enabled = read_enabled();
-	u32 i;
-
-	for (i = 0; i < pmu->nr; i++) {
-		if (!(enabled & BIT_ULL(pmu->numbers[i])) ||
-		    read_type(pmu->numbers[i]) != pmu->types[i])
-			return false;
-	}
-
-	return true;
 }
 
 /* Does this CPU record pmu? A hook has not said so, as for other events. */
@@ -257,7 +267,8 @@ void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
 	if (!pmu->has_begun[of])
 		return;
 	pmu->has_begun[of] = false;
-	if (!is_valid(pmu))
+	/* The host may have given a counter to somebody else, or have stopped it. */
+	if (!pmu->is_valid)
 		return;
 
 	hyptrace_count_begin_change(counter);

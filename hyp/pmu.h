@@ -25,19 +25,23 @@
 /**
  * struct hyptrace_pmu - what a CPU measures
  * @measured:	bit per event id: HYPTRACE_MEASURED_EVENTS, or 0 while there is no counter
- * @nr:		how many counters there are
+ * @enabled:	bit per number: the counters
+ * @nr:		how many there are
  * @numbers:	of each, its number
  * @types:	of each, what it is programmed to count
  * @now:	their values when an event ended, or hyp_enter began
+ * @is_valid:	all of them counted then what they are to
  * @begun:	their values when each event began: HYPTRACE_PMU_OF_*
  * @has_begun:	whether it has
  */
 struct hyptrace_pmu {
 	u64	measured;
+	u64	enabled;
 	u32	nr;
 	u8	numbers[HYPTRACE_PMU_COUNTERS];
 	u64	types[HYPTRACE_PMU_COUNTERS];
 	u64	now[HYPTRACE_PMU_COUNTERS];
+	bool	is_valid;
 	u64	begun[HYPTRACE_NR_PMU_OF][HYPTRACE_PMU_COUNTERS];
 	bool	has_begun[HYPTRACE_NR_PMU_OF];
 };
