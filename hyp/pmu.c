@@ -15,6 +15,9 @@
 #define PMICNTR		"s3_3_c9_c4_0"
 #define PMICFILTR	"s3_3_c9_c6_0"
 
+#define LOW_NUMBERS	"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+#define HIGH_NUMBERS	"16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30"
+
 /**
  * struct pmu_value - a counter
  * @count:	what it has counted
@@ -38,8 +41,7 @@ static __always_inline struct pmu_value read_counter(u8 number)
 		     "	add	%2, %2, %3, lsl #4\n"
 		     "	br	%2\n"
 		     "1:\n"
-		     "	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, "
-		     "20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"
+		     "	.irp	n, " LOW_NUMBERS ", " HIGH_NUMBERS "\n"
 		     "	hint	#36\n"		/* bti j */
 		     "	mrs	%0, pmevcntr\\n\\()_el0\n"
 		     "	mrs	%1, pmevtyper\\n\\()_el0\n"
