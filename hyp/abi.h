@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contract between the writer (EL2) and the driver (EL1): the ops of the only
- * hypercall, __hyptrace(), and their data. Included by both sides.
+ * The contract between the writer (EL2) and the driver (EL1): the ops of the only hypercall,
+ * __hyptrace(), and their data. Included by both sides.
  *
- * Every op may be called in any state, from any CPU, with any argument. An op that is not
- * possible returns a negative errno and changes nothing. For page numbers this holds only
- * where pKVM protects EL2. Without protection EL2 trusts the host with them, since the
- * host can access EL2's memory anyway.
+ * Every op may be called in any state, from any CPU, with any argument. An op that is not possible
+ * returns a negative errno and changes nothing. For page numbers this holds only where pKVM
+ * protects EL2. Without protection EL2 trusts the host, which can access EL2's memory anyway.
  *
  *   state of a ring		op that leaves it
  *   EMPTY	no memory	RING_BEGIN		-> BUILDING
@@ -62,8 +61,7 @@
  * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: start recording the events whose bits
  *	are set. If it is attached already, change the bits only; any CPU may do that
  *	while the ring is parked.
- * @HYPTRACE_OP_DETACH: (cpu) stop recording; on that CPU, or on any while the ring is
- *	parked.
+ * @HYPTRACE_OP_DETACH: (cpu) stop recording; on that CPU, or on any while the ring is parked.
  * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with
  *	data in exchange for its spare, of which it has consumed that many bytes. Returns
  *	the id of the new reader page; struct hyptrace_meta has the rest. -EAGAIN when no
@@ -176,7 +174,7 @@ enum hyptrace_info {
  * enum hyptrace_write - what HYPTRACE_OP_WRITE writes
  * @HYPTRACE_WRITE_SELFTEST: selftest
  * @HYPTRACE_WRITE_PRINTK: hyp_printk
- * @HYPTRACE_WRITE_FAULT: no event: EL2 panics when it next comes to the point id, enum
+ * @HYPTRACE_WRITE_FAULT: no event: EL2 panics or waits when it next comes to the point id, enum
  *	hyptrace_fault_point. -EINVAL without CONFIG_HYPTRACE_FAULTS
  */
 enum hyptrace_write {
@@ -186,12 +184,13 @@ enum hyptrace_write {
 };
 
 /**
- * enum hyptrace_fault_point - where a kernel for tests has EL2 panic
+ * enum hyptrace_fault_point - where a kernel for tests has EL2 panic, or wait
  * @HYPTRACE_FAULT_NONE: nowhere
  * @HYPTRACE_FAULT_RESERVE: while it reserves room for an event: its header is written
  * @HYPTRACE_FAULT_COMMIT: before it commits an event that is written
  * @HYPTRACE_FAULT_SWAP: while it swaps the reader page, before it publishes that
  * @HYPTRACE_FAULT_USER: before it returns to user space of the host, such as after an abort there
+ * @HYPTRACE_FAULT_TLBI: after it has invalidated TLB entries of a VMID: it waits for 1/16 s there
  */
 enum hyptrace_fault_point {
 	HYPTRACE_FAULT_NONE,
@@ -199,6 +198,7 @@ enum hyptrace_fault_point {
 	HYPTRACE_FAULT_COMMIT,
 	HYPTRACE_FAULT_SWAP,
 	HYPTRACE_FAULT_USER,
+	HYPTRACE_FAULT_TLBI,
 };
 
 /**

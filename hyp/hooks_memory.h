@@ -124,7 +124,10 @@ static inline u32 hyptrace_vmid_of(const struct kvm_s2_mmu *mmu)
  * @nr:		number of pages; 0 if all are invalidated
  */
 #define hyptrace_tlbi(op, mmu, ipa, nr)					\
-	hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr)
+	do {								\
+		hyptrace_may_delay(HYPTRACE_FAULT_TLBI);		\
+		hyptrace(tlbi, HYPTRACE_TLBI_##op, hyptrace_vmid_of(mmu), ipa, nr); \
+	} while (0)
 
 #ifdef HYPTRACE_HOOK_pool_field
 /**

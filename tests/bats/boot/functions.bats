@@ -4,8 +4,9 @@
 
 load ../helper
 
-# How often functions are toggled under load, how many random hypercalls are made, and how many batches of 64 hostile ones
-: "${HYPTRACE_TOGGLES:=30}" "${HYPTRACE_RANDOM_CALLS:=1000}" "${HYPTRACE_STORM_BATCHES:=50}"
+# How often functions are toggled under load, how many random hypercalls are made, how many batches of 64 hostile ones, and
+# how many calls are delayed
+: "${HYPTRACE_TOGGLES:=30}" "${HYPTRACE_RANDOM_CALLS:=1000}" "${HYPTRACE_STORM_BATCHES:=50}" "${HYPTRACE_DELAYS:=5}"
 
 events=hyp_enter,hyp_exit,host_hcall,func
 # a hypercall of the workload, which few others are
@@ -157,6 +158,31 @@ is_complete()
 		jq -se --arg call "handle_$call" 'map(select(.event == "func" and .depth == 0) | .name) | unique == [$call]'
 	run -1 ht catch --graph --after 3 host_hcall
 	says '--graph prints functions: it takes no --after'
+}
+
+@test "a delay in one function: catch --graph names that function, each time" {
+	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || skip "without protection, hyptrace_calls makes no hypercalls"
+	mkfifo in
+	taskset -c 0 /usr/local/libexec/hyptrace-kselftest/outliers $((HYPTRACE_DELAYS * 20)) "$HYPTRACE_DELAYS" "$RANDOM" delay \
+		<in >log 3>&- &
+	exec 7>in
+	within "$patience" grep -qx ready log
+	hyptrace -r hypervisor catch -q -j --graph 'host_hcall && duration > 40ms' >caught 3>&- &
+	within "$patience" eval "[[ \$(of .state) == tracing ]]"
+	echo >&7
+	within 600 grep -qx done log
+	kill -INT %2
+	wait %2
+	exec 7>&-
+	wait %1
+	grep -E '^[0-9]' log | sort >delayed
+	same "$(wc -l <delayed)" "$HYPTRACE_DELAYS"
+	# of each call that was caught: its number, and the function that has taken most of the time itself
+	jq -r '[.event, .fields.arg4 // 0, .name // "-", .self // 0] | @tsv' caught | awk '
+		$1 == "func" && $4 > most { most = $4; name = $3 }
+		$1 == "host_hcall" { print $2, name; most = 0 }' | sort >found
+	# a machine that is busy may make others slow
+	run ! grep -vxFf found delayed
 }
 
 @test "functions are toggled under load, and are what they were" {
