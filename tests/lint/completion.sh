@@ -12,9 +12,15 @@ fake_commands()
 		#!/bin/sh
 		case " $* " in
 		" help ") printf '%s\n' '  -V, --version    Print it' '' 'Verbs:' ' Watch it:' '  enable   Enable events.' \
-			'  count    Count events.' '' ;;
+			'  count    Count events.' '  graph    Functions.' '' ;;
 		" help enable ") printf '%s\n' '      --mode=MODE      Choose' '  -r, --remote=REMOTE   Work on it' \
 			'  -F, --filter=FILTER  Only these' ;;
+		" help graph ") printf '%s\n' '  -e, --event=FUNCTIONS  Only these' ;;
+		*" list -vj func "*)
+			[ -n "$AS_ROOT" ] || exit 2
+			printf '[{"name":"x","events":[{"name":"func","id":4,"fields":[{"name":"id","type":"u16","symbols":%s}]}]}]\n' \
+				'{"0":"handle_trap","1":"hyp_map"}'
+			;;
 		*" list "*)
 			[ -n "$AS_ROOT" ] || exit 2
 			printf '[{"name":"test","description":"x","events":[%s,{"name":"hyp_enter","id":1,"fields":[%s,%s]}]}]\n' \
@@ -102,6 +108,7 @@ completes()
 	offers "$1" 'hyptrace enable ' all || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable h' 'host_hcall hyp_enter' || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace count ' 'all host_hcall' || bad=1
+	AS_ROOT=1 offers "$1" 'hyptrace graph -e ' 'handle_trap hyp_map' || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -r ' test || bad=1
 	offers "$1" 'sudo hyptrace enable hy' hyp_enter || bad=1
 	AS_ROOT=1 offers "$1" 'hyptrace enable -F o' 'op order' || bad=1
@@ -130,6 +137,7 @@ check_bash_completion()
 	export AS_ROOT=1
 	offers bash 'hyptrace|enable|h' 'host_hcall hyp_enter' || bad=1
 	offers bash 'hyptrace|-r|t' test || bad=1
+	offers bash 'hyptrace|graph|-e|h' 'handle_trap hyp_map' || bad=1
 	offers bash 'hyptrace|show|-F|o' 'op order' || bad=1
 	offers bash "hyptrace|show|-F|'op == s" 'op == share' || bad=1
 	# what is no name is not offered, and nothing runs

@@ -41,6 +41,12 @@ _hyptrace_calls()
 		grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
 }
 
+# Print the functions of "graph".
+_hyptrace_functions()
+{
+	_hyptrace_run "$@" list -vj func | grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
+}
+
 # Offer the words of standard input that begin with $1, each with $2 before it. "compgen -W" would expand the words.
 _hyptrace_offer()
 {
@@ -128,6 +134,8 @@ _hyptrace()
 	-e | --event | --trace)
 		if [[ $verb == strace ]]; then
 			words=$(_hyptrace_calls "${remote[@]}")
+		elif [[ $verb == graph ]]; then
+			words=$(_hyptrace_functions "${remote[@]}")
 		else
 			words="all $(_hyptrace_names id "${remote[@]}")"
 		fi

@@ -39,6 +39,11 @@ function __hyptrace_calls
         string match -rag '"[0-9]+":"([A-Za-z0-9_-]*)"'
 end
 
+# Print the functions of "graph".
+function __hyptrace_functions
+    __hyptrace_list -vj func | string match -rag '"[0-9]+":"([A-Za-z0-9_-]*)"'
+end
+
 # Print the filter of the command line with its last name completed: a field, or after an operator a value of the field
 # before it.
 function __hyptrace_filter
@@ -99,7 +104,11 @@ function __hyptrace_options
             case size
                 set -a option -a '64K 1M 16M'
             case event
-                set -a option -a 'all (__hyptrace_names id)'
+                if test "$argv[2]" = graph
+                    set -a option -a '(__hyptrace_functions)'
+                else
+                    set -a option -a 'all (__hyptrace_names id)'
+                end
             case trace
                 set -a option -a '(__hyptrace_calls)'
             case format

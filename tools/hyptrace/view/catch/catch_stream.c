@@ -30,8 +30,9 @@ int catch_hold(struct catcher *c)
 	static const char *const noisy[] = { "hyp_enter", "hyp_exit", "tlbi", "hyp_pool", "func" };
 	struct session *s = &c->session;
 	const bool *wanted = s->choice.wanted;
+	const struct hyptrace_event *events[HYPTRACE_HOLD_EVENTS_MAX];
 	const char *names[HYPTRACE_HOLD_EVENTS_MAX];
-	struct event_choice choice = { .names = names };
+	struct event_choice choice = { .names = names, .events = events };
 	bool by_default = !wanted;
 	unsigned int i;
 
@@ -44,9 +45,13 @@ int catch_hold(struct catcher *c)
 			continue;
 		if (wanted ? wanted[event->id & (CHOICE_IDS - 1)] :
 		    by_default ? !has_name(noisy, sizeof(noisy) / sizeof(noisy[0]), event->name) :
-				 event->enabled)
+				 event->enabled) {
+			events[choice.nr] = event;
 			names[choice.nr++] = event->name;
+		}
 	}
+	if (wanted)
+		cmd_leave_out_func(&choice, &s->choice.words);
 	return session_hold(s, &choice);
 }
 
