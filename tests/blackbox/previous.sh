@@ -138,7 +138,7 @@ cut_power()
 		done
 		sleep 0.$((RANDOM % 700 + 200))
 		read -r address size <"$files/place" || code=1
-		"$repo/tests/blackbox/qmp.py" "$work/qmp" "$files/saved.$round" "$address" $((size * 1024)) || code=1
+		"$repo/tests/blackbox/qmp.py" "$work/qmp" "$files/saved.$round" "$address" $((size * 1024)) reset || code=1
 	done
 	# the last one is not read by the machine
 	kill "$pid"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Have QEMU dump the machine's memory: qmp.py SOCKET FILE [FORMAT].
 
-Or save a part of it, and reset the machine at that moment: qmp.py SOCKET FILE ADDRESS SIZE."""
+Or save a part of it, and with "reset" reset the machine at that moment: qmp.py SOCKET FILE ADDRESS SIZE [reset]."""
 
 import json
 import socket
@@ -29,7 +29,8 @@ def main():
         if len(sys.argv) > 4:
             ask(stream, "stop")
             ask(stream, "pmemsave", val=int(sys.argv[3], 0), size=int(sys.argv[4], 0), filename=sys.argv[2])
-            ask(stream, "system_reset")
+            if sys.argv[5:] == ["reset"]:
+                ask(stream, "system_reset")
             ask(stream, "cont")
             return
         options = {"format": sys.argv[3]} if len(sys.argv) > 3 else {}

@@ -73,6 +73,7 @@ if [[ -z $flavour ]]; then
 	job 45 dump "$repo/tests/blackbox/dump.sh"
 	job 30 kdump "$repo/tests/blackbox/kdump.sh"
 	job 60 previous "$repo/tests/blackbox/previous.sh"
+	job 60 text "$repo/tests/blackbox/text.sh"
 fi
 job 20 suspend "$vm/modes.sh" suspend
 jobs_run

@@ -9,11 +9,11 @@
  * page, so that many pages take long. x4, which EL2 does not read, has the number of the call.
  *
  * With "delay", they invalidate entries of the TLB in any way, and the function that does it waits
- * in the long ones. That needs CONFIG_HYPTRACE_FAULTS.
+ * in the long ones. EL2 refuses that without CONFIG_HYPTRACE_FAULTS.
  *
- * It prints "ready" once KVM and the module make no hypercalls any more, waits for a line of
- * standard input, makes the calls, prints the numbers of the long ones, with "delay" also the
- * functions that wait, and "done", and waits for the end of standard input.
+ * It prints "ready", or "refused", once KVM and the module make no hypercalls any more, waits for a
+ * line of standard input, makes the calls, prints the numbers of the long ones, with "delay" also
+ * the functions that wait, and "done", and waits for the end of standard input.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -82,6 +82,23 @@ static const char *any_call(const struct calls *calls)
 	return name;
 }
 
+/* Have EL2 wait at this point, or at none. */
+static struct calls_one delay_at(const struct calls *calls, uint64_t point)
+{
+	return calls_hvc(calls, "__hyptrace", HYPTRACE_OP_WRITE, point, HYPTRACE_WRITE_FAULT);
+}
+
+static bool is_refused(const struct calls *calls, bool is_delay)
+{
+	const struct calls_known *known = calls_find(calls, CALL);
+	struct calls_one call;
+
+	if (!is_delay)
+		return !known || known->flags & CALLS_REFUSED;
+	call = delay_at(calls, HYPTRACE_FAULT_NONE);
+	return calls_make(calls, &call, 1) || call.ret[0] || call.ret[1];
+}
+
 static int make_delayed(const struct calls *calls, size_t nr, size_t nr_long)
 {
 	struct calls_one list[2], *call;
@@ -93,8 +110,7 @@ static int make_delayed(const struct calls *calls, size_t nr, size_t nr_long)
 		known = calls_find(calls, any_call(calls));
 		call = list;
 		if (is_long(nr - made, nr_long)) {
-			*call++ = calls_hvc(calls, "__hyptrace", HYPTRACE_OP_WRITE,
-					    HYPTRACE_FAULT_TLBI, HYPTRACE_WRITE_FAULT);
+			*call++ = delay_at(calls, HYPTRACE_FAULT_TLBI);
 			nr_long--;
 			printf("%zu %s\n", made, known->name);
 		}
@@ -126,7 +142,7 @@ int main(int argc, char **argv)
 		perror("outliers");
 		return 2;
 	}
-	if (!calls_find(&calls, CALL) || calls_find(&calls, CALL)->flags & CALLS_REFUSED) {
+	if (is_refused(&calls, is_delay)) {
 		puts("refused");
 		nr = 0;
 	} else {
