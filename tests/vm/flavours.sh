@@ -9,7 +9,7 @@
 
 results=$vm/flavours.txt
 
-# FLAVOUR@SERIES, --cpu MODEL unless it is the default, then what runs on it: suites in the machine, scripts, or
+# FLAVOUR@SERIES, --clang if clang builds it, --cpu MODEL unless it is the default, then what runs on it: suites in the machine, scripts, or
 # nothing (build only).
 plan=(
 	"16k@6.12 --cpu max kselftest bats"
@@ -19,6 +19,8 @@ plan=(
 	"64k@6.12 --cpu neoverse-n1 blackbox/dump.sh"
 	"builtin@6.12 blackbox/previous.sh"
 	"builtin@newest blackbox/panic.sh blackbox/kdump.sh blackbox/previous.sh"
+	"builtin@6.12 vm/functions.sh"
+	"builtin@newest --clang vm/functions.sh"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
 	"4096cpus@6.12 kselftest"
@@ -68,7 +70,7 @@ record()
 	mv "$results.new" "$results"
 }
 
-passed=0 failed=0
+passed=0 failed=0 clang=${LLVM:-}
 for line in "${plan[@]}"; do
 	read -r name words <<<"$line"
 	[[ $# == 0 || " $* " == *" $name "* || " $* " == *" ${name%@*} "* || " $* " == *" ${words##* } "* ]] || continue
@@ -77,9 +79,14 @@ for line in "${plan[@]}"; do
 	echo "== $name: ${words[*]:-build}"
 	tests=("${words[@]}")
 	unset HYPTRACE_CPU
-	if [[ ${words[0]:-} == --cpu ]]; then
-		export HYPTRACE_CPU=${words[1]}
-		tests=("${words[@]:2}")
+	export LLVM=$clang
+	if [[ ${tests[0]:-} == --clang ]]; then
+		export LLVM=1
+		tests=("${tests[@]:1}")
+	fi
+	if [[ ${tests[0]:-} == --cpu ]]; then
+		export HYPTRACE_CPU=${tests[1]}
+		tests=("${tests[@]:2}")
 	fi
 	good=0 bad=0
 	if "$vm/kernel.sh" && "$vm/rootfs.sh" && "$vm/guest.sh" --tests; then

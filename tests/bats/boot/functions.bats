@@ -4,8 +4,8 @@
 
 load ../helper
 
-# How often functions are toggled under load, how many random hypercalls are made, how many batches of 64 hostile ones, and
-# how many calls are delayed
+# How often functions are toggled under load, how many random hypercalls each CPU makes, how many batches of 64 hostile
+# ones, and how many calls are delayed
 : "${HYPTRACE_TOGGLES:=200}" "${HYPTRACE_RANDOM_CALLS:=1000}" "${HYPTRACE_STORM_BATCHES:=50}" "${HYPTRACE_DELAYS:=5}"
 
 events=hyp_enter,hyp_exit,host_hcall,func
@@ -18,6 +18,7 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 	# shellcheck disable=SC2034 # ht reads it
 	REMOTE=hypervisor
+	modprobe hyptrace_pkvm
 	ht reset
 	ht set --size 16M
 }
@@ -28,18 +29,26 @@ nr_functions()
 	ht list -v -j func | jq -e '[.[0].events[0].fields[] | select(.name == "id") | .symbols[]?] | length | select(. > 100)'
 }
 
-# rows FILE: of each event a line CPU TS EVENT NAME DEPTH DURATION AGO. NAME is that of the function, the hypercall or the reason.
+# rows FILE: of each event a line CPU TS EVENT NAME DEPTH DURATION AGO INVALID. NAME is that of the function, the hypercall
+# or the reason.
 rows()
 {
-	hyptrace report -q -j "$1" | jq -r '[.cpu, .ts, .event, .symbols.id // .symbols.reason // "-", .fields.depth // 0,
-		.fields.duration // 0, .fields.ago // 0, .fields.invalid // 0] | @tsv'
+	hyptrace report -q --csv "$1" | awk -F , -v OFS='\t' '
+		function field(name, other) { return name in at && $at[name] != "" ? $at[name] : other }
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["event"] != "" {
+			print $at["cpu"], $at["ts"], $at["event"], field("id_name", field("reason_name", "-")),
+				field("depth", 0), field("duration", 0), field("ago", 0), field("invalid", 0)
+		}'
 }
 
-# is_complete FILE: each function has returned into the one that has called it: a function has those inside that have
-# returned since the last one of its own depth, all of them one deeper, within its time and the tick of the clock.
+# is_complete FILE: write its rows to the file lines, and check them: each function has returned into the one that has
+# called it. A function has those inside that have returned since the last one of its own depth, all of them one deeper,
+# within its time and the tick of the clock.
 is_complete()
 {
-	rows "$1" | awk -v tick=20 '
+	rows "$1" >lines
+	awk -v tick=20 '
 		function wrong(what) { print "line " NR ": " what ": " $0; bad = 1; exit 1 }
 		$3 == "hyp_exit" && $4 == "eret_host" {
 			for (d = 1; d < 64; d++)
@@ -66,30 +75,49 @@ is_complete()
 			sum[$1, d] += $6
 			functions++
 		}
-		END { print functions " functions"; exit bad || functions < 1000 }'
+		END { print functions " functions"; exit bad || functions < 1000 }' lines
 }
 
 @test "the functions of a guest and of its boot are complete" {
 	ht record -q -o guest.dat -e "$events,guest_exit" -- workload --psci 100 --mmio 100
 	is_complete guest.dat
-	rows guest.dat >lines
 	grep -P '\tfunc\thandle___kvm_vcpu_run\t0\t' lines
 	grep -P '\tfunc\t__kvm_vcpu_run\t' lines
+}
+
+@test "while EL2 serves a protected guest, no function is recorded" {
+	workload --protected --mmio 10 --psci 10 >/dev/null || skip "this kernel has no protected guests"
+	ht record -q -o protected.dat -e "$events" -- workload --protected --mmio 100 --psci 100
+	is_complete protected.dat
+	# functions around a run, and none that has begun in it; its calls of PSCI are answered by EL2
+	awk '$3 == "hyp_exit" && $4 == "eret_guest" { run[$1] = $2; runs++ }
+		$3 == "func" && run[$1] {
+			end = $2 - $7
+			begin = end - $6
+			if (begin > run[$1] && end < back[$1] && back[$1] > run[$1]) {
+				print
+				exit bad = 1
+			}
+			if ($4 == "__kvm_vcpu_run" && begin <= run[$1] && end >= back[$1])
+				around++
+		}
+		$3 == "hyp_enter" && $4 == "guest_exit" { back[$1] = $2 }
+		END { print runs " runs, " around " around"; exit bad || runs < 100 || around < runs * 0.9 }' lines
 }
 
 @test "each hypercall has its handler inside" {
 	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || skip "without protection, the host makes hypercalls by itself only"
 	ht record -q -o calls.dat -e "$events" -- sh -c \
-		"{ sleep 0.1; echo; } | /usr/local/libexec/hyptrace-kselftest/random_calls $HYPTRACE_RANDOM_CALLS $RANDOM"
+		"{ sleep 0.1; echo; } | /usr/local/libexec/hyptrace-kselftest/random_calls $HYPTRACE_RANDOM_CALLS $RANDOM all"
 	is_complete calls.dat
-	rows calls.dat | awk '
+	awk '
 		$3 == "hyp_enter" { call[$1] = "" }
 		$3 == "host_hcall" && !$8 { call[$1] = $4; at[$1] = $2; took[$1] = $6; calls++ }
 		$3 == "func" && call[$1] != "" && $4 == "handle_" call[$1] {
 			if ($2 - $7 <= at[$1] + 20 && $2 - $7 - $6 >= at[$1] - took[$1] - 20)
 				inside++
 		}
-		END { print calls " calls, " inside " handlers inside"; exit calls < 100 || calls != inside }'
+		END { print calls " calls, " inside " handlers inside"; exit calls < 100 || calls != inside }' lines
 }
 
 @test "own times add up to the time of the outermost functions" {
@@ -177,7 +205,7 @@ is_complete()
 	hyptrace -r hypervisor catch -q -j --graph 'host_hcall && duration > 40ms' >caught 3>&- &
 	within "$patience" eval "[[ \$(of .state) == tracing ]]"
 	echo >&7
-	within 600 grep -qx done log
+	within 600 grep -qx 'done' log
 	kill -INT %2
 	wait %2
 	exec 7>&-
@@ -203,7 +231,7 @@ is_complete()
 	ht disable func
 	kill %1
 	wait %1 || true
-	ht graph -q -j -- workload | jq -se 'map(select(.event == "func")) | length > 1000'
+	ht graph -q -j -- workload --psci 100 --mmio 100 | jq -se 'map(select(.event == "func")) | length > 1000'
 }
 
 @test "no function is recorded after a trigger has stopped the recording, and none of before one has started it" {

@@ -2,7 +2,7 @@
 /*
  * Make random hypercalls on this CPU, through the module hyptrace_calls, and print a line for each:
  *
- *	random_calls NUMBER [SEED]
+ *	random_calls NUMBER [SEED [all]]
  *
  *	CPU ID INVALID ARG1 ARG2 ARG3 ARG4 RET NAME
  *
@@ -14,11 +14,15 @@
  * refused the call because its function id is of another range; it is empty if there is none. The
  * numbers are hexadecimal but for CPU and INVALID. The calls of hyptrace itself are left out: they
  * leave no events.
+ *
+ * With "all", it makes so many calls on each CPU, at the same time, and prints no lines for them.
  */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "calls_random.h"
 
@@ -35,6 +39,25 @@ static void print(const struct calls_info *info, const struct calls_one *call)
 	       id < info->nr_known ? info->known[id].name : "");
 }
 
+/* Make them on all CPUs, a process for each. */
+static void make_on_all(const struct calls *calls, struct calls_log *log, size_t nr,
+			uint64_t seed)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int status;
+	long cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (fork())
+			continue;
+		log->failed = pin_to(cpu);
+		calls_make_random(calls, log, nr, seed + cpu);
+		_exit(log->failed);
+	}
+	while (wait(&status) > 0)
+		log->failed |= status != 0;
+}
+
 int main(int argc, char **argv)
 {
 	size_t nr = argc > 1 ? strtoul(argv[1], NULL, 0) : 0, i;
@@ -43,7 +66,7 @@ int main(int argc, char **argv)
 	struct calls_log *log;
 
 	if (!nr) {
-		fputs("usage: random_calls NUMBER [SEED]\n", stderr);
+		fputs("usage: random_calls NUMBER [SEED [all]]\n", stderr);
 		return 1;
 	}
 	/* after a reserving call comes another one */
@@ -55,7 +78,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	if (getchar() != EOF)
-		calls_make_random(&calls, log, nr, seed);
+		(argc > 3 ? make_on_all : calls_make_random)(&calls, log, nr, seed);
 	for (i = 0; i < log->nr; i++)
 		if (!calls_is_own(&calls, &log->list[i]))
 			print(&calls.info, &log->list[i]);
