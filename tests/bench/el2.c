@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hyptrace_bench.ko: times hypercalls. Write the number of calls to
- * parameters/{refused,handled,ours,mainline}, then read how many nanoseconds they took.
+ * parameters/{refused,handled,shared,ours,mainline}, then read how many nanoseconds they took.
  */
 #include <linux/arm-smccc.h>
+#include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -16,6 +17,8 @@
 #define NO_SUCH_CALL	0xffff
 
 static u64 took;
+/* for call_shared() */
+static struct page *page;
 
 /* A hypercall that does not exist: EL2 only enters and returns. */
 static void call_refused(u64 i)
@@ -31,6 +34,15 @@ static void call_handled(u64 i)
 	struct arm_smccc_res res;
 
 	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(__kvm_timer_set_cntvoff), 0, &res);
+}
+
+/* Two hypercalls that change who may access a page, through the page tables of host and EL2 */
+static void call_shared(u64 i)
+{
+	struct arm_smccc_res res;
+
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(__pkvm_host_share_hyp), page_to_pfn(page), &res);
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(__pkvm_host_unshare_hyp), page_to_pfn(page), &res);
 }
 
 static void call_ours(u64 i)
@@ -81,8 +93,17 @@ static const struct kernel_param_ops ops = { .set = set, .get = get };
 
 module_param_cb(refused, &ops, call_refused, 0600);
 module_param_cb(handled, &ops, call_handled, 0600);
+module_param_cb(shared, &ops, call_shared, 0600);
 module_param_cb(ours, &ops, call_ours, 0600);
 module_param_cb(mainline, &ops, call_mainline, 0600);
+
+static int __init bench_init(void)
+{
+	page = alloc_page(GFP_KERNEL);
+
+	return page ? 0 : -ENOMEM;
+}
+module_init(bench_init);
 
 MODULE_DESCRIPTION("hyptrace: the time that hypercalls take");
 MODULE_LICENSE("GPL");

@@ -24,6 +24,26 @@ inside()
 	"$vm/run.sh" --cpus 1 --icount --cpu "$1" --share "$work/share" -- "/mnt/repo/tests/bench/$2" "${@:3}"
 }
 
+# functions: print what functions cost that can be traced. Peer: the same kernel without that.
+functions()
+{
+	inside neoverse-n1 functions-inside.sh /mnt/share/hyptrace_bench.ko >"$work/without"
+	local FLAVOUR=patchable
+	export FLAVOUR
+	"$vm/kernel.sh"
+	"$here/module.sh" "$work/share"
+	inside neoverse-n1 functions-inside.sh /mnt/share/hyptrace_bench.ko >"$work/with"
+	awk 'NR == FNR { without[$1] = $2; next }
+		/^call_/ { with[$1] = $2; print "el2_insns_untraced_" substr($1, 6), without[$1], $2; next }
+		{ with[$1] = $2 }
+		END {
+			printf "el2_insns_function - %.2f\n", with["function_both"] - with["function_outer"]
+			# the hypercalls were made in two rounds
+			printf "el2_insns_function_recorded - %.2f\n",
+				(with["recorded_all"] - with["call_shared"]) * 2 * 20400 / with["recorded"]
+		}' "$work/without" "$work/with"
+}
+
 first_event()
 {
 	local start=${EPOCHREALTIME/./}
@@ -70,6 +90,7 @@ measure()
 		rows "$KERNEL" cortex-a72 inside cortex-a72 el2-inside.sh /mnt/share/hyptrace_bench.ko
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 read-inside.sh /mnt/share
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 stat-inside.sh /mnt/share
+		rows "$KERNEL" neoverse-n1 functions
 	done
 	KERNEL=$newest LLVM=1
 	say "instructions of EL2 on Linux $KERNEL, built by clang"
@@ -77,6 +98,7 @@ measure()
 	"$here/module.sh" "$work/share"
 	rows "$KERNEL-clang" - "$here/disabled.sh"
 	rows "$KERNEL-clang" neoverse-n1 inside neoverse-n1 el2-inside.sh /mnt/share/hyptrace_bench.ko
+	rows "$KERNEL-clang" neoverse-n1 functions
 	KERNEL=6.12 LLVM=
 	say "the writer on this machine"
 	rows - host "$here/writer.sh"
