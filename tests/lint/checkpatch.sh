@@ -37,7 +37,7 @@ checkpatch_ignored=(
 	# User space has no BIT().
 	'uapi/* hyp/abi.h|BIT_MACRO'
 	# These macros are constants that depend on the page size.
-	'hyp/abi.h|MACRO_ARG_REUSE'
+	'hyp/abi.h hyp/abi_count.h|MACRO_ARG_REUSE'
 	# Its arguments are names.
 	'tools/lib/control/describe.c|MACRO_ARG_REUSE'
 	# Programs use standard C: uint64_t, PRIu64, __attribute__, and their own ARRAY_SIZE, BIT and strcpy().
