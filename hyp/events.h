@@ -379,30 +379,6 @@ HYP_EVENT(vcpu_illegal_trap,
 	HE_PRINTK("vcpu=%d esr=0x%llx", __entry->vcpu, __entry->esr)
 )
 
-#ifndef HYPTRACE_MEM_SHARE
-#define HYPTRACE_MEM_SHARE		0
-#define HYPTRACE_MEM_UNSHARE		1
-#define HYPTRACE_MEM_DONATE		2
-#define HYPTRACE_MEM_RECLAIM		3
-
-#define HYPTRACE_MEM_OP_NAMES					\
-	{ HYPTRACE_MEM_SHARE,		"share" },		\
-	{ HYPTRACE_MEM_UNSHARE,		"unshare" },		\
-	{ HYPTRACE_MEM_DONATE,		"donate" },		\
-	{ HYPTRACE_MEM_RECLAIM,		"reclaim" }
-
-#define HYPTRACE_OWNER_HOST		0
-#define HYPTRACE_OWNER_HYP		1
-#define HYPTRACE_OWNER_GUEST		2
-#define HYPTRACE_OWNER_FFA		3
-
-#define HYPTRACE_OWNER_NAMES					\
-	{ HYPTRACE_OWNER_HOST,		"host" },		\
-	{ HYPTRACE_OWNER_HYP,		"hyp" },		\
-	{ HYPTRACE_OWNER_GUEST,		"guest" },		\
-	{ HYPTRACE_OWNER_FFA,		"ffa" }
-#endif
-
 /*
  * EL2 was asked to change who may access pages: from is their owner before, to is who gets
  * or loses them. With a guest, handle is that of its VM and gfn the page there. ret is 0, or
@@ -444,23 +420,6 @@ HYP_EVENT(mem_transition,
 		  __entry->nr, __entry->gfn, __entry->handle, __entry->ret)
 )
 
-#ifndef HYPTRACE_TLBI_VMID_IPA
-#define HYPTRACE_TLBI_VMID_IPA		0
-#define HYPTRACE_TLBI_VMID_IPA_NSH	1
-#define HYPTRACE_TLBI_VMID_RANGE	2
-#define HYPTRACE_TLBI_VMID		3
-#define HYPTRACE_TLBI_CPU_CONTEXT	4
-#define HYPTRACE_TLBI_VM_CONTEXT	5
-
-#define HYPTRACE_TLBI_NAMES					\
-	{ HYPTRACE_TLBI_VMID_IPA,	"vmid_ipa" },		\
-	{ HYPTRACE_TLBI_VMID_IPA_NSH,	"vmid_ipa_nsh" },	\
-	{ HYPTRACE_TLBI_VMID_RANGE,	"vmid_range" },		\
-	{ HYPTRACE_TLBI_VMID,		"vmid" },		\
-	{ HYPTRACE_TLBI_CPU_CONTEXT,	"cpu_context" },	\
-	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
-#endif
-
 /*
  * EL2 invalidates TLB entries: those of nr pages from ipa on, or all of a VMID, or all. In
  * protected mode vmid is 0 unless EL2 changes the mappings of a guest: the address that the host
@@ -484,15 +443,6 @@ HYP_EVENT(tlbi,
 		  __print_symbolic(__entry->op, HYPTRACE_TLBI_NAMES), __entry->vmid,
 		  __entry->ipa, __entry->nr)
 )
-
-#ifndef HYPTRACE_POOL_ALLOC
-#define HYPTRACE_POOL_ALLOC		0
-#define HYPTRACE_POOL_FREE		1
-
-#define HYPTRACE_POOL_NAMES					\
-	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
-	{ HYPTRACE_POOL_FREE,		"free" }
-#endif
 
 /*
  * EL2 has allocated or freed 2^order pages of a pool, which has left free pages now: without those

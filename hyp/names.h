@@ -3,7 +3,8 @@
  * Names of values in events, for the print formats of events.h: pairs of a value and its name,
  * as literals. The values are those of the SMC calling convention with PSCI, TRNG and FF-A
  * (linux/arm-smccc.h, linux/psci.h, linux/arm_ffa.h), of the exception classes (asm/esr.h) and
- * of KVM's exit codes (asm/kvm_asm.h). Functions with 64-bit arguments end with _64.
+ * of KVM's exit codes (asm/kvm_asm.h); the last ones are the project's own. Functions with 64-bit
+ * arguments end with _64.
  */
 #ifndef __HYPTRACE_NAMES_H
 #define __HYPTRACE_NAMES_H
@@ -218,5 +219,49 @@
 	{ HYPTRACE_PMU_OF_VISIT, "hyp_enter" },				\
 	{ HYPTRACE_PMU_OF_CALL, "host_hcall" },				\
 	{ HYPTRACE_PMU_OF_GUEST, "guest_exit" }
+
+#define HYPTRACE_MEM_SHARE		0
+#define HYPTRACE_MEM_UNSHARE		1
+#define HYPTRACE_MEM_DONATE		2
+#define HYPTRACE_MEM_RECLAIM		3
+
+#define HYPTRACE_MEM_OP_NAMES					\
+	{ HYPTRACE_MEM_SHARE,		"share" },		\
+	{ HYPTRACE_MEM_UNSHARE,		"unshare" },		\
+	{ HYPTRACE_MEM_DONATE,		"donate" },		\
+	{ HYPTRACE_MEM_RECLAIM,		"reclaim" }
+
+#define HYPTRACE_OWNER_HOST		0
+#define HYPTRACE_OWNER_HYP		1
+#define HYPTRACE_OWNER_GUEST		2
+#define HYPTRACE_OWNER_FFA		3
+
+#define HYPTRACE_OWNER_NAMES					\
+	{ HYPTRACE_OWNER_HOST,		"host" },		\
+	{ HYPTRACE_OWNER_HYP,		"hyp" },		\
+	{ HYPTRACE_OWNER_GUEST,		"guest" },		\
+	{ HYPTRACE_OWNER_FFA,		"ffa" }
+
+#define HYPTRACE_TLBI_VMID_IPA		0
+#define HYPTRACE_TLBI_VMID_IPA_NSH	1
+#define HYPTRACE_TLBI_VMID_RANGE	2
+#define HYPTRACE_TLBI_VMID		3
+#define HYPTRACE_TLBI_CPU_CONTEXT	4
+#define HYPTRACE_TLBI_VM_CONTEXT	5
+
+#define HYPTRACE_TLBI_NAMES					\
+	{ HYPTRACE_TLBI_VMID_IPA,	"vmid_ipa" },		\
+	{ HYPTRACE_TLBI_VMID_IPA_NSH,	"vmid_ipa_nsh" },	\
+	{ HYPTRACE_TLBI_VMID_RANGE,	"vmid_range" },		\
+	{ HYPTRACE_TLBI_VMID,		"vmid" },		\
+	{ HYPTRACE_TLBI_CPU_CONTEXT,	"cpu_context" },	\
+	{ HYPTRACE_TLBI_VM_CONTEXT,	"vm_context" }
+
+#define HYPTRACE_POOL_ALLOC		0
+#define HYPTRACE_POOL_FREE		1
+
+#define HYPTRACE_POOL_NAMES					\
+	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
+	{ HYPTRACE_POOL_FREE,		"free" }
 
 #endif /* __HYPTRACE_NAMES_H */
