@@ -35,7 +35,7 @@
 #include "pmu_abi.h"
 
 /* Must change whenever anything in this file or in abi_count.h changes its meaning. */
-#define HYPTRACE_ABI_VERSION	16
+#define HYPTRACE_ABI_VERSION	17
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()

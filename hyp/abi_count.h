@@ -19,6 +19,7 @@
  *	guest_exit	ec of a trap; then the code	field duration
  *			of an exit that is no trap
  *	mem_transition	op				0
+ *	lock_wait	lock				field duration
  */
 #define HYPTRACE_COUNT_REASONS		16
 #define HYPTRACE_COUNT_EXITS		8
@@ -26,6 +27,7 @@
 #define HYPTRACE_COUNT_CLASSES		64
 #define HYPTRACE_COUNT_CODES		8
 #define HYPTRACE_COUNT_MEM_OPS		4
+#define HYPTRACE_COUNT_LOCKS		8
 
 /* The first key of each event */
 #define HYPTRACE_COUNT_KEY_hyp_enter	0
@@ -33,8 +35,10 @@
 #define HYPTRACE_COUNT_KEY_guest_exit	(HYPTRACE_COUNT_KEY_host_hcall + HYPTRACE_COUNT_HCALLS)
 #define HYPTRACE_COUNT_KEY_mem_transition \
 	(HYPTRACE_COUNT_KEY_guest_exit + HYPTRACE_COUNT_CLASSES + HYPTRACE_COUNT_CODES)
-#define HYPTRACE_COUNT_KEYS \
+#define HYPTRACE_COUNT_KEY_lock_wait \
 	(HYPTRACE_COUNT_KEY_mem_transition + HYPTRACE_COUNT_MEM_OPS)
+#define HYPTRACE_COUNT_KEYS \
+	(HYPTRACE_COUNT_KEY_lock_wait + HYPTRACE_COUNT_LOCKS)
 
 /*
  * Bucket 0 of the histogram has times of 0 ticks, and bucket b those of 2^(b-1) to 2^b - 1. The

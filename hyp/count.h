@@ -16,7 +16,8 @@
 	(BIT_ULL(HYPTRACE_EVENT_hyp_enter) |			\
 	 BIT_ULL(HYPTRACE_EVENT_host_hcall) |			\
 	 BIT_ULL(HYPTRACE_EVENT_guest_exit) |			\
-	 BIT_ULL(HYPTRACE_EVENT_mem_transition))
+	 BIT_ULL(HYPTRACE_EVENT_mem_transition) |		\
+	 BIT_ULL(HYPTRACE_EVENT_lock_wait))
 
 /* Times from here on are not added to a packed word. */
 #define HYPTRACE_COUNT_LONG	BIT_ULL(HYPTRACE_COUNT_PACKED_BUCKETS - 1)

@@ -93,9 +93,12 @@ struct hyptrace_page_states {
 #define HYPTRACE_FORMAT_SECTION		".rodata.hyptrace_format"
 
 typedef hyp_spinlock_t hyptrace_lock_t;
-
 #define HYPTRACE_LOCK_INIT		__HYP_SPIN_LOCK_UNLOCKED
+#ifdef HYPTRACE_HOOK_lock_wait	/* it must not be recorded that EL2 waits for this lock */
+#define hyptrace_lock(lock)		hyptrace_spin_lock(lock, true)
+#else
 #define hyptrace_lock(lock)		hyp_spin_lock(lock)
+#endif
 #define hyptrace_unlock(lock)		hyp_spin_unlock(lock)
 #define hyptrace_assert_held(lock)	hyp_assert_lock_held(lock)
 

@@ -560,3 +560,27 @@ HYP_EVENT(pmu,
 		  __print_symbolic(__entry->counter, HYPTRACE_PMU_NAMES),
 		  __print_symbolic(__entry->event, HYPTRACE_PMU_OF_NAMES), __entry->count)
 )
+
+/*
+ * EL2 had to wait for a spinlock, and has it now. owner is the CPU that held it as the wait began;
+ * -1: not known. With two CPUs it is always known, else only if that CPU had to wait for the lock,
+ * too. Waits that began while another CPU ran a protected guest could tell what EL2 does for it:
+ * they are not recorded, nor are those that were over before EL2 knew. The locks of hyptrace itself
+ * are not traced.
+ */
+HYP_SPAN_EVENT(lock_wait,
+	HE_PROTO(u8 lock, s32 owner),
+	HE_STRUCT(
+		he_field(u8, lock)
+		he_field(s32, owner)
+		he_field(u64, duration)
+	),
+	HE_ASSIGN(
+		__entry->lock = lock;
+		__entry->owner = owner;
+		__entry->duration = duration;
+	),
+	HE_PRINTK("lock=%s owner=%d duration=%llu",
+		  __print_symbolic(__entry->lock, HYPTRACE_LOCK_NAMES), __entry->owner,
+		  __entry->duration)
+)

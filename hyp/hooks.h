@@ -282,6 +282,11 @@ static __always_inline void hyptrace_guest_begin(bool protected)
 	if (protected) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);
+		/*
+		 * (Y) Order the silence before the tickets of locks. Pairs with the acquire by
+		 * which a CPU takes its ticket before hyp/lock.c:hyptrace_lock_wait_begin().
+		 */
+		smp_wmb();
 		hyptrace_functions_hide(true);
 	}
 }
@@ -296,6 +301,11 @@ static __always_inline void hyptrace_guest_end(bool protected)
 
 	if (protected) {
 		hyptrace_functions_hide(false);
+		/*
+		 * (Z) Order the release of locks before the end of the silence. Pairs with (Z) in
+		 * hyp/lock.c:hyptrace_lock_wait_begin().
+		 */
+		smp_wmb();
 		hyptrace_set_silent(ring, ring->silent & ~HYPTRACE_SILENT_GUEST);
 		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
 	}

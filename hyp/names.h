@@ -264,4 +264,23 @@
 	{ HYPTRACE_POOL_ALLOC,		"alloc" },		\
 	{ HYPTRACE_POOL_FREE,		"free" }
 
+#define HYPTRACE_LOCK_OTHER		0
+#define HYPTRACE_LOCK_HOST_MMU		1
+#define HYPTRACE_LOCK_PKVM_PGD		2
+#define HYPTRACE_LOCK_VM_TABLE		3
+#define HYPTRACE_LOCK_VM		4
+#define HYPTRACE_LOCK_VM_POOL		5
+#define HYPTRACE_LOCK_HYP_POOL		6
+#define HYPTRACE_LOCK_HOST_POOL		7
+
+#define HYPTRACE_LOCK_NAMES					\
+	{ HYPTRACE_LOCK_OTHER,		"other" },		\
+	{ HYPTRACE_LOCK_HOST_MMU,	"host_mmu" },		\
+	{ HYPTRACE_LOCK_PKVM_PGD,	"pkvm_pgd" },		\
+	{ HYPTRACE_LOCK_VM_TABLE,	"vm_table" },		\
+	{ HYPTRACE_LOCK_VM,		"vm" },			\
+	{ HYPTRACE_LOCK_VM_POOL,	"vm_pool" },		\
+	{ HYPTRACE_LOCK_HYP_POOL,	"hyp_pool" },		\
+	{ HYPTRACE_LOCK_HOST_POOL,	"host_pool" }
+
 #endif /* __HYPTRACE_NAMES_H */

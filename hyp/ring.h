@@ -27,8 +27,8 @@
  *	clock.lock		clock.c: updates of the clock; never nested
  *
  * The order of pKVM's locks among themselves is pKVM's own. EL2 records calls of the firmware,
- * changes of owners, TLB invalidations and pages of pools inside them, and recording takes
- * ring->lock. So no lock of pKVM may be taken inside ring->lock.
+ * changes of owners, TLB invalidations, pages of pools and waits for locks inside them, and
+ * recording takes ring->lock. So no lock of pKVM may be taken inside ring->lock.
  *
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
@@ -112,14 +112,24 @@ struct hyptrace_clock_copy {
 };
 
 /**
+ * struct hyptrace_turn - a turn to have a spinlock, for which a CPU waits or has waited
+ * @id:		the lock and the CPU's ticket: see lock.c
+ * @since:	the counter when it began to wait, at @id or later
+ */
+struct hyptrace_turn {
+	u64	id;
+	u64	since;
+};
+
+/**
  * struct hyptrace_ring - the ring of a CPU
  *
  * The fields of the writer; those that it uses together are neighbours:
- * @spans:	the counter when the CPU began timed events that save nothing, or 0; as @begun
- * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
- *		that @silent lets pass
  * @to_count:	bit per event id: the events to be counted that are neither recorded nor measured
  *		(pmu.h), and that @silent lets pass
+ * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
+ *		that @silent lets pass
+ * @spans:	the counter when the CPU began timed events that save nothing, or 0; as @begun
  * @clock:	this CPU's copy of the clock's parameters
  * @last_time:	time of the last record
  * @pos:	where the writer puts the next record
@@ -138,6 +148,7 @@ struct hyptrace_clock_copy {
  * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but
  *		while the ring is parked, any CPU may clear it
  * @counting:	what the CPU counts: see count.h
+ * @waits:	the lock for which the CPU waits, or has waited last: see lock.c
  * @payload:	of an event that is not in the ring yet
  * @panicked:	EL2 has panicked on this CPU
  * @accepted:	a filter has accepted an event since the CPU has returned to the host, if func is on
@@ -191,9 +202,9 @@ struct hyptrace_clock_copy {
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
  */
 struct hyptrace_ring {
-	struct hyptrace_spans	spans;
-	u64			enabled;
 	u64			to_count;
+	u64			enabled;
+	struct hyptrace_spans	spans;
 	struct hyptrace_clock_copy clock;
 	u64			last_time;
 	u8			*pos;
@@ -210,6 +221,7 @@ struct hyptrace_ring {
 	u64			filtered;
 	struct hyptrace_begun	begun;
 	struct hyptrace_counting counting;
+	struct hyptrace_turn	waits;
 	u64			payload[HYPTRACE_MAX_ENTRY_BYTES / sizeof(u64)];
 	bool			panicked;
 	bool			accepted;
@@ -258,10 +270,10 @@ struct hyptrace_ring {
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
 /* trace.c loads both in one instruction. */
-static_assert(offsetofend(struct hyptrace_ring, enabled) ==
-	      offsetof(struct hyptrace_ring, to_count));
-static_assert(offsetofend(struct hyptrace_ring, spans.guest_exit) ==
+static_assert(offsetofend(struct hyptrace_ring, to_count) ==
 	      offsetof(struct hyptrace_ring, enabled));
+static_assert(offsetofend(struct hyptrace_ring, enabled) ==
+	      offsetof(struct hyptrace_ring, spans.guest_exit));
 /* One instruction loads or stores both. */
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
@@ -314,7 +326,7 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 	u64 measured = counted & ring->counting.pmu.measured;
 	u64 aside = (selected & (READ_ONCE(ring->has_filter) | counted)) | measured;
 
-	ring->silent = silent;
+	WRITE_ONCE(ring->silent, silent);
 	WRITE_ONCE(ring->enabled, selected & ~aside);
 	ring->aside = aside;
 	WRITE_ONCE(ring->to_count, counted & ~selected & ~measured);

@@ -122,7 +122,7 @@ static __always_inline struct masks read_masks(struct hyptrace_ring *ring)
 {
 	struct masks masks;
 
-	hyptrace_read_pair(&ring->enabled, &masks.enabled, &masks.to_count);
+	hyptrace_read_pair(&ring->to_count, &masks.to_count, &masks.enabled);
 
 	return masks;
 }
@@ -199,6 +199,7 @@ static __always_inline bool began_after(bool timed, u64 begun, u64 epoch)
 #define KEY_hyp_exit		~, reason & (HYPTRACE_COUNT_EXITS - 1)
 #define KEY_guest_exit		~, exit_key(vcpu, exit_code)
 #define KEY_mem_transition	~, op & (HYPTRACE_COUNT_MEM_OPS - 1)
+#define KEY_lock_wait		~, lock & (HYPTRACE_COUNT_LOCKS - 1)
 /* ... from those of the function that begins it */
 #define BEGIN_KEY_host_hcall	~, host_hcall_key(number)
 
@@ -353,6 +354,17 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		}								\
 	} while (0)
 
+/* One instruction reads both, if it is the first span: guest_exit. */
+#define READ_SPAN(ring, name, events, begun_at)				\
+	do {								\
+		if (offsetof(struct hyptrace_spans, name)) {		\
+			*(events) = (ring)->enabled;			\
+			*(begun_at) = (ring)->spans.name;		\
+		} else {						\
+			hyptrace_read_pair(&(ring)->enabled, events, begun_at); \
+		}							\
+	} while (0)
+
 #define DURATION_AT(name)	offsetof(struct hyptrace_entry_##name, duration)
 
 /* Expand a field to the number of bytes that it covers beyond the first word. */
@@ -377,7 +389,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	{								\
 		u64 begun, enabled;					\
 									\
-		hyptrace_read_pair(&ring->spans.name, &begun, &enabled); \
+		READ_SPAN(ring, name, &enabled, &begun);		\
 		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
 		       key_of(KEY_##name),				\
 		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\

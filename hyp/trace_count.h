@@ -94,6 +94,10 @@ count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begu
 		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_mem_transition, key);
 		hyptrace_count(begun.end, 0, 0);
 		break;
+	case HYPTRACE_EVENT_lock_wait:
+		begun.end = hyptrace_count_end(counting, HYPTRACE_COUNT_KEY_lock_wait, key);
+		hyptrace_count(begun.end, begun.counter, now);
+		break;
 	}
 
 	return begun.end;
@@ -111,7 +115,7 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 
 	if (event == HYPTRACE_EVENT_host_hcall)
 		begun = counting->hcall;
-	else if (event == HYPTRACE_EVENT_guest_exit)
+	else if (event == HYPTRACE_EVENT_guest_exit || event == HYPTRACE_EVENT_lock_wait)
 		begun.counter = span;
 	count(ring, event, key, begun, event == HYPTRACE_EVENT_mem_transition ? 0 :
 	      hyptrace_read_counter_synced());
@@ -147,6 +151,7 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 	const struct hyptrace_entry_hyp_exit *leave = payload;
 	const struct hyptrace_entry_guest_exit *exit = payload;
 	const struct hyptrace_entry_mem_transition *mem = payload;
+	const struct hyptrace_entry_lock_wait *wait = payload;
 	struct hyptrace_private_count *end;
 	struct hyptrace_count_begun begun = { };
 	u64 key = 0;
@@ -168,6 +173,10 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 		break;
 	case HYPTRACE_EVENT_mem_transition:
 		key = mem->op & (HYPTRACE_COUNT_MEM_OPS - 1);
+		break;
+	case HYPTRACE_EVENT_lock_wait:
+		begun.counter = ring->spans.lock_wait;
+		key = wait->lock & (HYPTRACE_COUNT_LOCKS - 1);
 		break;
 	}
 	end = count(ring, event, key, begun, counter);

@@ -329,6 +329,7 @@ static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_guest_exit, "ec", HYPTRACE_COUNT_CLASSES, .has_time = true },
 	{ HYPTRACE_EVENT_guest_exit, "code", HYPTRACE_COUNT_CODES, .has_time = true },
 	{ HYPTRACE_EVENT_mem_transition, "op", HYPTRACE_COUNT_MEM_OPS },
+	{ HYPTRACE_EVENT_lock_wait, "lock", HYPTRACE_COUNT_LOCKS, .has_time = true },
 	{ HYPTRACE_EVENT_hyp_exit, "reason", HYPTRACE_COUNT_EXITS, .has_time = true,
 	  .is_outside = true },
 };

@@ -18,7 +18,8 @@ from extract import translate
 
 FILES = re.compile(r"(hyp|driver/\w+)/(?!env)\w+\.[ch]|tools/lib/[\w/]+\.[ch]")
 KNOWN = re.compile(r"\b(smp_load_acquire|smp_store_release|smp_mb|smp_rmb|smp_wmb|__atomic_\w+)\s*\(")
-OTHERS = re.compile(r"\b(smp_(?!call_function|processor_id)\w+|\w*atomic\w*_(?:acquire|release)|"
+# smp_cond_load_acquire() takes a spinlock of the kernel.
+OTHERS = re.compile(r"\b(smp_(?!call_function|processor_id|cond_load_acquire)\w+|\w*atomic\w*_(?:acquire|release)|"
                     r"(?:dma|virt|io)_\w*mb|[rw]?mb|xchg\w*|cmpxchg\w*)\s*\(")
 # In hyptrace_clock_set() it orders accesses before a call and accesses in the call: its place there does not
 # matter.

@@ -2,15 +2,15 @@
 # For the tests of hyp/: its sources, the fake host that they run in, and the model of the ring.
 
 hyp := ../../hyp
-hyp-tests := $(filter test_ring% test_load% test_clock% test_events% test_count% test_owner%,$(tests))
-hyp-srcs := $(addprefix $(hyp)/,ring.c seal.c resize.c select.c filter.c count.c pmu.c trigger.c trace.c calls.c clock.c load.c hcall.c owner.c) hyp_env.c hyp_load.c filter_terms.c count_pages.c
+hyp-tests := $(filter test_ring% test_load% test_clock% test_events% test_count% test_owner% test_lock%,$(tests))
+hyp-srcs := $(addprefix $(hyp)/,ring.c seal.c resize.c select.c filter.c count.c pmu.c trigger.c trace.c calls.c lock.c clock.c load.c hcall.c owner.c) hyp_env.c hyp_load.c filter_terms.c count_pages.c
 hyp-ring-srcs := ring_decode.c ring_model.c ring_run.c
 hyp-cflags := -DHYPTRACE_ENV_HOST -fno-strict-aliasing -I$(hyp) \
 	$(shell $(PKG_CONFIG) --cflags libtraceevent)
 hyp-libs := $(shell $(PKG_CONFIG) --libs libtraceevent) -lpthread
 
 $(foreach test,$(hyp-tests),\
-	$(eval $(test)-srcs := $(hyp-srcs) $(if $(filter test_ring% test_events% test_count%,$(test)),$(hyp-ring-srcs)))\
+	$(eval $(test)-srcs := $(hyp-srcs) $(if $(filter test_ring% test_events% test_count% test_lock%,$(test)),$(hyp-ring-srcs)))\
 	$(eval $(test)-cflags := $(hyp-cflags))\
 	$(eval $(test)-libs := $(hyp-libs)))
 test_ring_trigger-srcs += trigger_rings.c

@@ -31,6 +31,6 @@ load ./complete
 	# shellcheck source=/dev/null
 	source /usr/local/share/bash-completion/completions/hyptrace
 	same "$(complete_line hyptrace list --remote h)" hypervisor
-	same "$(complete_line hyptrace -r hypervisor count --off '' | xargs)" "all guest_exit host_hcall hyp_enter mem_transition"
+	same "$(complete_line hyptrace -r hypervisor count --off '' | xargs)" "all guest_exit host_hcall hyp_enter lock_wait mem_transition"
 	same "$(complete_line hyptrace -r hypervisor stream -F "'reason == gues")" "reason == guest_exit"
 }

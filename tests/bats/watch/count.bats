@@ -115,7 +115,7 @@ number()
 @test "all and globs are the events that can be counted" {
 	ht count all
 	same "$(ht list -j | jq -r '[.[0].events[] | select(.counted) | .name] | sort | join(" ")')" \
-		"guest_exit host_hcall hyp_enter mem_transition"
+		"guest_exit host_hcall hyp_enter lock_wait mem_transition"
 	ht disable --count all
 	ht enable --count 'h*' mem_transition guest_exit
 	run -1 hyptrace enable --count --stop hyp_enter

@@ -31,7 +31,7 @@
 #define PROTECTED_VM	(1UL << 31)
 
 static const char *const countable[] = {
-	"hyp_enter", "host_hcall", "guest_exit", "mem_transition",
+	"hyp_enter", "host_hcall", "guest_exit", "mem_transition", "lock_wait",
 };
 
 #define NR_COUNTABLE	(sizeof(countable) / sizeof(countable[0]))

@@ -424,7 +424,7 @@ TEST_F(exits, a_protected_guest_leaves_the_outermost_events_only)
 		"hyp_enter", "hyp_exit", "guest_enter", "guest_exit", "guest_fixup", "vcpu_load",
 		"vcpu_put", "selftest", "host_hcall", "host_smc", "psci_call", "host_mem_abort",
 		"host_ffa_call", "vcpu_illegal_trap", "mem_transition", "tlbi", "hyp_pool",
-		"hyp_printk", "hyp_panic",
+		"hyp_printk", "hyp_panic", "pmu", "lock_wait",
 	};
 	const struct work work = {
 		.mmio = 20, .psci = 30, .fp = 40, .sysreg = 50, .wfi = 5, .protected = true,

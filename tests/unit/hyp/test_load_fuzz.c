@@ -288,6 +288,8 @@ static void some_events(void)
 	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
 	vcpu.protected = below(2);
 	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, below(300));
+	hyptrace_begin_span(hyptrace_this_ring(), lock_wait);
+	hyptrace_end_span(hyptrace_this_ring(), lock_wait, below(8), below(4));
 	hyptrace(hyp_exit, 0);
 }
 

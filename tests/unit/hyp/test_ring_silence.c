@@ -30,6 +30,18 @@ static void record_guest_exit(const struct hyptrace_vcpu *vcpu)
 	__hyptrace_guest_exit(hyptrace_this_ring(), vcpu, 0);
 }
 
+/* One function begins and ends it, so there is no end after the silence of a begin in it. */
+static void begin_lock_wait(void)
+{
+	if (!hyptrace_this_ring()->silent)
+		hyptrace_begin_span(hyptrace_this_ring(), lock_wait);
+}
+
+static void record_lock_wait(void)
+{
+	__hyptrace_lock_wait(hyptrace_this_ring(), HYPTRACE_LOCK_VM, -1);
+}
+
 /*
  * All functions of the list of events, to be called with any arguments: each is an address, of
  * which a function takes as many bytes as its parameter has. The calling conventions of 64-bit
