@@ -23,6 +23,7 @@ NAMED = {
     "guest_exit": [("ec", ""), ("code", "")], "guest_fixup": [("ec", "guest_fixup ")],
     "host_mem_abort": [("esr", "host_mem_abort ")], "vcpu_illegal_trap": [("esr", "vcpu_illegal_trap ")],
     "tlbi": [("op", "tlbi ")], "hyp_pool": [("op", "hyp_pool ")],
+    "lock_wait": [("lock", "lock_wait ")],
 }
 errors = 0
 

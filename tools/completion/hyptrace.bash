@@ -126,7 +126,7 @@ _hyptrace()
 	--mode) words='overwrite discard' ;;
 	--size) words='64K 1M 16M' ;;
 	--time) words='abs rel delta wall' ;;
-	--by) words='reason hcall exit vcpu vm cpu memory' ;;
+	--by) words='reason hcall exit vcpu vm cpu memory lock' ;;
 	-k | --key)
 		words='samples time min max mean p50 p90 p99 p99.9 guest name'
 		[[ $verb != top ]] || words='name rate time mean max p99 samples total guest'

@@ -118,7 +118,7 @@ function __hyptrace_options
             case filter
                 set -a option -a '(__hyptrace_filter)'
             case by
-                set -a option -a 'reason hcall exit vcpu vm cpu memory'
+                set -a option -a 'reason hcall exit vcpu vm cpu memory lock'
             case key
                 if test "$argv[2]" = top
                     set -a option -a 'name rate time mean max p99 samples total guest'

@@ -45,6 +45,7 @@ enum hyptrace_kind {
 	HYPTRACE_KIND_MARK,		/* selftest: see hyptrace_mark() */
 	HYPTRACE_KIND_LOSS,		/* only of a span: events were lost */
 	HYPTRACE_KIND_FUNCTION,		/* func: a function of EL2 has returned */
+	HYPTRACE_KIND_LOCK_WAIT,	/* EL2 had to wait for a spinlock */
 	HYPTRACE_NR_KINDS		/* grows: the library relies on no program's */
 };
 
@@ -91,6 +92,8 @@ enum hyptrace_role {
 	HYPTRACE_ROLE_VMID,
 	HYPTRACE_ROLE_DEPTH,		/* traced functions that a function was called in */
 	HYPTRACE_ROLE_AGO,		/* ns from when it ended to the event */
+	HYPTRACE_ROLE_LOCK,
+	HYPTRACE_ROLE_OWNER,		/* CPU that held the lock; -1: not known */
 	HYPTRACE_NR_ROLES		/* grows, too */
 };
 

@@ -69,7 +69,7 @@ verbs="list enable disable start stop load unload clear reset set status stream 
 	run -1 hyptrace top </dev/null
 	says 'top needs a terminal: use -b to print blocks of text'
 	run -1 hyptrace top -b --by nothing
-	says 'cannot print rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory'
+	says 'cannot print rows by "nothing": use one of reason, hcall, exit, vcpu, vm, cpu, memory, lock'
 	run -1 hyptrace top -b -d 1ms
 	says 'the interval is too short: use at least 100ms'
 	run -1 hyptrace top -b --delay 2s

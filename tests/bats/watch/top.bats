@@ -282,7 +282,7 @@ teardown()
 	within "$patience" sums_reach 2
 	within "$patience" reset_below 2
 
-	for by in hcall exit vcpu vm cpu memory reason; do
+	for by in hcall exit vcpu vm cpu memory lock reason; do
 		key g
 		within "$patience" shows_by "$by"
 	done

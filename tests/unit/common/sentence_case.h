@@ -61,6 +61,7 @@ static const struct {
 	NAMES_OF("mem_transition", "to", HYPTRACE_OWNER_NAMES),
 	NAMES_OF("tlbi", "op", HYPTRACE_TLBI_NAMES),
 	NAMES_OF("hyp_pool", "op", HYPTRACE_POOL_NAMES),
+	NAMES_OF("lock_wait", "lock", HYPTRACE_LOCK_NAMES),
 	NAMES_OF("hyp_printk", "fmt_id", PRINTK_FORMATS),
 	NAMES_OF("hyp_exit", "reason", HYPTRACE_REASON_NAMES),
 	NAMES_OF("func", "id", { 0, "handle_host_hcall" }, { 1, "handle___share" }, { 2, "outer" },

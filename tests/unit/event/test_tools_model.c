@@ -192,6 +192,7 @@ static void names(void **state)
 	EXPECT_NAME(NULL, mem_transition, .op = 2, .from = 9);
 	EXPECT_NAME("tlbi vmid", tlbi, .op = 3);
 	EXPECT_NAME("hyp_pool free", hyp_pool, .op = 1);
+	EXPECT_NAME("lock_wait pkvm_pgd", lock_wait, .lock = 2);
 	EXPECT_NAME(NULL, guest_enter, .vcpu = 1);
 	EXPECT_NAME(NULL, selftest, .id = 1);
 }

@@ -347,6 +347,10 @@ static void memory(void **state)
 	EXPECT("leaf depth=2 <1.204 us, 16 ns ago>", func, .id = 4, .depth = 2, .duration = 1204,
 	       .ago = 16);
 	EXPECT("0x4d depth=0 <0 ns, 0 ns ago>", func, .id = 77);
+	EXPECT("host_mmu held by CPU 3 <1.204 us>", lock_wait, .lock = 1, .owner = 3,
+	       .duration = 1204);
+	EXPECT("other held by CPU 0 <0 ns>", lock_wait, .owner = 0);
+	EXPECT("0x9 <40 ns>", lock_wait, .lock = 9, .owner = -1, .duration = 40);
 }
 
 /* Events without a sentence */

@@ -31,6 +31,7 @@ static const struct {
 	[HYPTRACE_KIND_PRINTK] = { "hyp_printk", 0, HYPTRACE_ROLE_ID },
 	[HYPTRACE_KIND_FUNCTION] = {
 		"func", NEEDS(ID) | NEEDS(DEPTH) | NEEDS(DURATION) | NEEDS(AGO), HYPTRACE_ROLE_ID },
+	[HYPTRACE_KIND_LOCK_WAIT] = { "lock_wait", NEEDS(LOCK), HYPTRACE_ROLE_LOCK },
 	[HYPTRACE_KIND_MARK] = { "selftest", NEEDS(ID), HYPTRACE_ROLE_ID },
 };
 
@@ -55,7 +56,8 @@ static const struct {
 	{ "handle", HYPTRACE_ROLE_VM },		{ "handled", HYPTRACE_ROLE_HANDLED },
 	{ "id", HYPTRACE_ROLE_ID },		{ "index", HYPTRACE_ROLE_INDEX },
 	{ "invalid", HYPTRACE_ROLE_INVALID },	{ "ipa", HYPTRACE_ROLE_IPA },
-	{ "left", HYPTRACE_ROLE_LEFT },		{ "nr", HYPTRACE_ROLE_COUNT },
+	{ "left", HYPTRACE_ROLE_LEFT },		{ "lock", HYPTRACE_ROLE_LOCK },
+	{ "nr", HYPTRACE_ROLE_COUNT },		{ "owner", HYPTRACE_ROLE_OWNER },
 	{ "op", HYPTRACE_ROLE_OP },		{ "pc", HYPTRACE_ROLE_PC },
 	{ "pfn", HYPTRACE_ROLE_PAGE },		{ "pool", HYPTRACE_ROLE_POOL },
 	{ "reason", HYPTRACE_ROLE_REASON },	{ "ret", HYPTRACE_ROLE_RESULT },
@@ -121,7 +123,8 @@ static uint64_t value_named(const struct hyptrace_meaning *meaning, enum hyptrac
 /* Is a field a number with the sign of its role, and are the names of its values usable? */
 static bool is_usable(const struct hyptrace_field *field, enum hyptrace_role role, uint32_t size)
 {
-	const bool is_signed = role == HYPTRACE_ROLE_RESULT || role == HYPTRACE_ROLE_VCPU;
+	const bool is_signed = role == HYPTRACE_ROLE_RESULT || role == HYPTRACE_ROLE_VCPU ||
+			       role == HYPTRACE_ROLE_OWNER;
 	unsigned int i;
 
 	if (!field || field->is_signed != is_signed || !hyptrace_field_is_number(field, size))

@@ -29,7 +29,7 @@ static unsigned int nr_symbols(const struct hyptrace_field *field)
 /* The kinds whose values alone do not say what has happened: "tlbi vmid_ipa" */
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
 #define AFTER_EVENT	(BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL) | BIT(MEM_ABORT) | \
-			 BIT(ILLEGAL_TRAP))
+			 BIT(ILLEGAL_TRAP) | BIT(LOCK_WAIT))
 
 /* Add names for the values of a field, with @bit in their keys. */
 static bool add_names(struct meaning *meaning, const struct hyptrace_field *field, uint64_t bit)
@@ -83,7 +83,8 @@ static bool name_transitions(struct meaning *meaning)
 
 /* The kinds that the values of one of their fields name */
 #define NAMED_BY_FIELD	(BIT(ENTER) | BIT(EXIT) | BIT(HYPERCALL) | BIT(SMC) | BIT(PSCI) | \
-			 BIT(FFA) | BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL) | BIT(FUNCTION))
+			 BIT(FFA) | BIT(GUEST_FIXUP) | BIT(TLBI) | BIT(POOL) | BIT(FUNCTION) | \
+			 BIT(LOCK_WAIT))
 
 bool hyptrace_meaning_make_names(struct meaning *meaning)
 {

@@ -488,6 +488,14 @@ static char *put_func(const struct meaning *s, const uint64_t *v, char *to)
 	return put_text(put_time(put_duration(to, V(DURATION), ", "), V(AGO)), " ago>");
 }
 
+static char *put_lock_wait(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_LOCK, to);
+	if ((int64_t)V(OWNER) >= 0)
+		to = put_decimal(to, " held by CPU ", V(OWNER));
+	return put_duration(to, V(DURATION), ">");
+}
+
 const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_HYPERCALL] = {
 		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
@@ -537,6 +545,9 @@ const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	},
 	[HYPTRACE_KIND_POOL] = {
 		NEEDS(OP) | NEEDS(ORDER) | NEEDS(LEFT) | NEEDS(POOL), put_hyp_pool, NULL, NULL,
+	},
+	[HYPTRACE_KIND_LOCK_WAIT] = {
+		NEEDS(LOCK) | NEEDS(OWNER) | NEEDS(DURATION), put_lock_wait, NULL, NULL,
 	},
 	[HYPTRACE_KIND_PRINTK] = {
 		NEEDS(FORMAT) | NEEDS(NUMBER1) | NEEDS(NUMBER2) | NEEDS(NUMBER3) | NEEDS(NUMBER4),

@@ -242,6 +242,7 @@ enum stat_by {
 	STAT_BY_VM,
 	STAT_BY_CPU,
 	STAT_BY_MEMORY,		/* transitions of memory by operation and owners */
+	STAT_BY_LOCK,		/* waits for spinlocks of EL2 */
 	NR_STAT_BY
 };
 

@@ -17,6 +17,7 @@ const struct stat_rows_info stat_by[NR_STAT_BY] = {
 	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT },
 	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
 	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
+	[STAT_BY_LOCK] = { "lock", BIT(LOCK_WAIT), true, HYPTRACE_KIND_LOCK_WAIT },
 };
 
 /* Append a text and the name of a value of an event; without a name, the value after @other. */
@@ -70,6 +71,9 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 		add_value(meaning, HYPTRACE_ROLE_FROM, (uint16_t)(key.major >> 32), " ", "owner",
 			  name);
 		add_value(meaning, HYPTRACE_ROLE_TO, (uint32_t)key.major, " -> ", "owner", name);
+		return;
+	case STAT_BY_LOCK:
+		add_value(meaning, HYPTRACE_ROLE_LOCK, key.major, "", "lock", name);
 		return;
 	case NR_STAT_BY:
 		return;
@@ -270,7 +274,7 @@ enum {
 
 static const struct argp_option options[] = {
 	{ "by", OPT_BY, "WHAT", 0,
-	  "Print a row for each reason (the default), hcall, exit, vcpu, vm, cpu or memory", 0 },
+	  "Print a row for each reason (default), hcall, exit, vcpu, vm, cpu, memory or lock", 0 },
 	{ "interval", 'd', "TIME", 0, "Print the numbers of each such time, such as 1s", 0 },
 	{ "delay", OPT_DELAY, "TIME", OPTION_HIDDEN, NULL, 0 },
 	{ "key", 'k', "KEY", 0, "", 0 },
@@ -297,7 +301,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			if (!strcmp(arg, stat_by[stat->by].name))
 				break;
 		if (stat->by == NR_STAT_BY)
-			return cmd_usage("cannot print rows by \"%s\": use one of reason, hcall, exit, vcpu, vm, cpu, memory",
+			return cmd_usage("cannot print rows by \"%s\": use one of reason, hcall, exit, vcpu, vm, cpu, memory, lock",
 					 arg);
 		return 0;
 	case 'd':

@@ -42,7 +42,7 @@ void stat_cost_prepare(struct stat *stat)
 /* while those happen that the verb needs */
 void stat_cost_measure(struct stat *stat)
 {
-	/* hyp_enter and hyp_exit, and maybe host_hcall */
+	/* hyp_enter and hyp_exit, and maybe host_hcall; waits for locks are few */
 	const unsigned int nr = stat_by_needs(stat->by, HYPTRACE_KIND_HYPERCALL) ? 3 : 2;
 	uint64_t spread = 0;
 	uint64_t during = stat->visits_nsec ? time_visits(stat, &spread) : 0;
@@ -232,9 +232,17 @@ static int read_and_look(struct counting *c, struct hyptrace_event_counter ***co
 	return code;
 }
 
+/* The event whose counters are rows, if it is not hyp_enter */
+static const char *event_of_rows(const struct stat *stat)
+{
+	const enum hyptrace_kind kind = stat_by[stat->by].kind;
+
+	return kind == HYPTRACE_KIND_UNKNOWN ? NULL : hyptrace_kind_event(kind);
+}
+
 static int take_interval(struct counting *c)
 {
-	const char *of_rows = c->stat->by == STAT_BY_HCALL ? "host_hcall" : "hyp_enter";
+	const char *of_rows = event_of_rows(c->stat) ?: "hyp_enter";
 	const struct hyptrace_event_counter *last;
 	struct hyptrace_event_counter **counters;
 	struct stat *stat = c->stat;
@@ -263,7 +271,8 @@ static int take_interval(struct counting *c)
 			add_time(cpu, counters[i], last);
 		if (!strcmp(counters[i]->event, of_rows))
 			add_row(cpu, counters[i], last);
-		if (!strcmp(counters[i]->event, "host_hcall"))
+		if (!strcmp(counters[i]->event, "host_hcall") ||
+		    !strcmp(counters[i]->event, "lock_wait"))
 			cpu->counted += counters[i]->count - (last ? last->count : 0);
 	}
 	if (was_reset || next < c->nr_last || c->is_broken)
@@ -337,8 +346,8 @@ static int begin(struct counting *c)
 	int code;
 
 	c->names[c->nr_names++] = "hyp_enter";
-	if (c->stat->by == STAT_BY_HCALL)
-		c->names[c->nr_names++] = "host_hcall";
+	if (event_of_rows(c->stat))
+		c->names[c->nr_names++] = event_of_rows(c->stat);
 	code = hold(c, true);
 	if (code)
 		return code;
@@ -349,15 +358,19 @@ static int begin(struct counting *c)
 /* Do the counters of EL2 have all numbers that are wanted? */
 bool stat_can_count(const struct stat *stat)
 {
+	const enum hyptrace_kind kind = stat_by[stat->by].kind ?: HYPTRACE_KIND_ENTER;
 	const struct hyptrace_meaning *enter = hyptrace_model_of_kind(stat->model,
 								      HYPTRACE_KIND_ENTER);
+	const struct hyptrace_meaning *rows = hyptrace_model_of_kind(stat->model, kind);
 
 	if (stat->exact || stat->histogram || stat->slow || choice_is_made(&stat->session.choice) ||
 	    stat_columns[stat->sort].needs & NEEDS_SAMPLES)
 		return false;
-	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU)
+	if (stat->by != STAT_BY_REASON && stat->by != STAT_BY_HCALL && stat->by != STAT_BY_CPU &&
+	    stat->by != STAT_BY_LOCK)
 		return false;
-	return enter && enter->event->can_be_counted;
+	return enter && enter->event->can_be_counted && rows && rows->event->can_be_counted &&
+	       !rows->event->missing;
 }
 
 int stat_counters(struct stat *stat)

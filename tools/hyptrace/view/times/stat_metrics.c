@@ -32,6 +32,9 @@ static const struct metric metrics[] = {
 	  "hyptrace_guest_run_seconds_total", "Time from entries of guests to these exits." },
 	{ "mem_transition", "operation", false,
 	  "hyptrace_memory_transitions_total", "Changes of the owners of memory.", NULL, NULL },
+	{ "lock_wait", "lock", false,
+	  "hyptrace_lock_waits_total", "Waits of EL2 for a spinlock.",
+	  "hyptrace_lock_wait_seconds_total", "Time that EL2 has waited for a spinlock." },
 };
 
 /* The counters of a CPU's ring */
