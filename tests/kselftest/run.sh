@@ -49,7 +49,7 @@ fi
 
 for name in "${names[@]}"; do
 	case $name in
-	test_counters | test_hypercalls | test_memory | test_pages | test_page_storm | test_pmu | \
+	test_counters | test_hypercalls | test_locks | test_memory | test_pages | test_page_storm | test_pmu | \
 		test_ring_pages | test_firmware)
 		[[ -z $HYPTRACE_REFUSED && -z ${HYPTRACE_UNPROTECTED:-} ]] || continue
 		;;&
