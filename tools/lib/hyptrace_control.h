@@ -390,6 +390,8 @@ int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptr
  * @now:	for hyp_exit, else 0: time at which @total was read, ns since an unspecified moment.
  *		@total is then the time that the CPU was outside of EL2 after exits with that
  *		reason, until now; there are no @longest and @buckets
+ * @measured:	number of the events during which the PMU has counted, of those of @count
+ * @pmu:	what it has counted in EL2 during these, in the order of the request; else 0
  */
 struct hyptrace_event_counter {
 	char		remote[HYPTRACE_REMOTE_NAME_MAX + 1];
@@ -407,10 +409,15 @@ struct hyptrace_event_counter {
 	uint64_t	*buckets;
 	unsigned int	nr_buckets;
 	uint64_t	now;
+	uint64_t	measured;
+	uint64_t	pmu[HYPTRACE_PMU_COUNTER_MAX];
 };
 
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
 			  unsigned int nr, bool count, uint32_t flags, struct hyptrace_error *err);
+int hyptrace_hold_counters(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, const uint32_t *pmu, unsigned int nr_pmu,
+			   struct hyptrace_error *err);
 int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err);

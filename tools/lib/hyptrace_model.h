@@ -46,6 +46,7 @@ enum hyptrace_kind {
 	HYPTRACE_KIND_LOSS,		/* only of a span: events were lost */
 	HYPTRACE_KIND_FUNCTION,		/* func: a function of EL2 has returned */
 	HYPTRACE_KIND_LOCK_WAIT,	/* EL2 had to wait for a spinlock */
+	HYPTRACE_KIND_PMU,		/* pmu: what the PMU has counted during an event */
 	HYPTRACE_NR_KINDS		/* grows: the library relies on no program's */
 };
 
@@ -94,6 +95,9 @@ enum hyptrace_role {
 	HYPTRACE_ROLE_AGO,		/* ns from when it ended to the event */
 	HYPTRACE_ROLE_LOCK,
 	HYPTRACE_ROLE_OWNER,		/* CPU that held the lock; -1: not known */
+	HYPTRACE_ROLE_COUNTER,		/* what a counter of the PMU counts */
+	HYPTRACE_ROLE_EVENT,		/* during which event */
+	HYPTRACE_ROLE_COUNTED,		/* count: the number that it has counted */
 	HYPTRACE_NR_ROLES		/* grows, too */
 };
 

@@ -100,9 +100,10 @@ static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 	return 0;
 }
 
+/* @pmu: numbers of what the PMU is to count, @nr_pmu of them */
 static int set_events(struct hyptrace *h, int cmd, const char *remote, const char *const *names,
 		      unsigned int nr, bool on, const struct hyptrace_event_options *options,
-		      struct hyptrace_error *err)
+		      const uint32_t *pmu, unsigned int nr_pmu, struct hyptrace_error *err)
 {
 	const struct hyptrace_filter *filter = options->filter;
 	struct nl_msg *msg;
@@ -128,6 +129,8 @@ static int set_events(struct hyptrace *h, int cmd, const char *remote, const cha
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_AFTER, options->after);
 	if (msg && options->flags & HYPTRACE_EVENT_HOLD)
 		hyptrace_nl_check(&msg, nla_put_flag(msg, HYPTRACE_A_EVENT_HOLD));
+	for (i = 0; i < nr_pmu; i++)
+		hyptrace_nl_put_u32(&msg, HYPTRACE_A_EVENT_PMU, pmu[i]);
 	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
@@ -153,7 +156,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
 			struct hyptrace_error *err)
 {
 	return set_events(h, HYPTRACE_CMD_EVENT_SET, remote, names, nr, enable,
-			  options ?: &(struct hyptrace_event_options){}, err);
+			  options ?: &(struct hyptrace_event_options){}, NULL, 0, err);
 }
 
 /**
@@ -194,5 +197,33 @@ int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *co
 {
 	const struct hyptrace_event_options options = { .flags = flags };
 
-	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, &options, err);
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, &options, NULL, 0,
+			  err);
+}
+
+/**
+ * hyptrace_hold_counters - have the writer count events, and each CPU's PMU count during them
+ * @h:		the connection
+ * @remote:	name of their remote
+ * @names:	their exact names, each once
+ * @nr:		number of @names, at most HYPTRACE_EVENT_LIST_MAX
+ * @pmu:	what the PMU counts: numbers that the field counter of the event pmu can have
+ * @nr_pmu:	number of @pmu, at most HYPTRACE_PMU_COUNTER_MAX
+ * @err:	the reason if it fails; may be NULL
+ *
+ * As hyptrace_count_events() with HYPTRACE_EVENT_HOLD, which with false also ends this. The PMU
+ * counts in EL2, during hyp_enter, host_hcall and guest_exit. What it has counted before is set
+ * to 0. Another call has it count something else.
+ *
+ * Return: 0 or a negative errno: -EBUSY if another connection uses the PMU; on failure the PMU
+ * counts nothing, and no event is held that was not held before.
+ */
+int hyptrace_hold_counters(struct hyptrace *h, const char *remote, const char *const *names,
+			   unsigned int nr, const uint32_t *pmu, unsigned int nr_pmu,
+			   struct hyptrace_error *err)
+{
+	const struct hyptrace_event_options options = { .flags = HYPTRACE_EVENT_HOLD };
+
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, true, &options, pmu, nr_pmu,
+			  err);
 }

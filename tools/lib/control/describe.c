@@ -138,6 +138,8 @@ const struct nl_type hyptrace_counter_type = NL_TYPE(hyptrace_event_counter,
 	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_FREQUENCY, hyptrace_event_counter, frequency),
 	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_NOW, hyptrace_event_counter, now),
 	NL_ELEMENTS(NL_BUCKETS, HYPTRACE_A_COUNTER_BUCKETS, hyptrace_event_counter, buckets, NULL),
+	NL_MEMBER(NL_U64, HYPTRACE_A_COUNTER_MEASURED, hyptrace_event_counter, measured),
+	NL_MEMBER(NL_PMU, HYPTRACE_A_COUNTER_PMU, hyptrace_event_counter, pmu),
 	/* made of the value */
 	NL_MEMBER(NL_OWN, 0, hyptrace_event_counter, name)
 );
@@ -232,6 +234,9 @@ static int parse_member(const struct nl_member *member, const struct nlattr *att
 		return *(char **)at ? 0 : -ENOMEM;
 	case NL_BUCKETS:
 		return parse_buckets(member, attr, to);
+	case NL_PMU:
+		nla_memcpy(at, attr, HYPTRACE_PMU_COUNTER_MAX * sizeof(uint64_t));
+		return 0;
 	case NL_NEST:
 		return attr ? parse_attrs(member->type, nla_data(attr), nla_len(attr), to) : 0;
 	}

@@ -22,6 +22,7 @@ enum nl_kind {
 	NL_STRING,	/* for free(); "" without it */
 	NL_OWN,		/* no attribute, for free() */
 	NL_BUCKETS,	/* a pointer to numbers of 64 bits */
+	NL_PMU,		/* an array of HYPTRACE_PMU_COUNTER_MAX of them */
 	NL_LIST,	/* pointers to structs, each of one such attribute */
 	NL_FIRED,	/* an array of HYPTRACE_FIRED_MAX such structs */
 	NL_NEST,	/* other members of the same struct */

@@ -496,6 +496,15 @@ static char *put_lock_wait(const struct meaning *s, const uint64_t *v, char *to)
 	return put_duration(to, V(DURATION), ">");
 }
 
+/* "host_hcall instructions=1204" */
+static char *put_pmu(const struct meaning *s, const uint64_t *v, char *to)
+{
+	to = put_symbol(s, v, HYPTRACE_ROLE_EVENT, to);
+	*to++ = ' ';
+	to = put_symbol(s, v, HYPTRACE_ROLE_COUNTER, to);
+	return put_decimal(to, "=", V(COUNTED));
+}
+
 const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	[HYPTRACE_KIND_HYPERCALL] = {
 		NEEDS(INVALID) | NEEDS(ID) | NEEDS(ARG1) | NEEDS(ARG2) | NEEDS(ARG3) |
@@ -555,5 +564,8 @@ const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 	},
 	[HYPTRACE_KIND_FUNCTION] = {
 		NEEDS(ID) | NEEDS(DEPTH) | NEEDS(DURATION) | NEEDS(AGO), put_func, NULL, NULL,
+	},
+	[HYPTRACE_KIND_PMU] = {
+		NEEDS(COUNTER) | NEEDS(EVENT) | NEEDS(COUNTED), put_pmu, NULL, NULL,
 	},
 };
