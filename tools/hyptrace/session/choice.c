@@ -248,15 +248,14 @@ bool choice_accept_event(const struct hyptrace_stream_event *event, void *arg)
 {
 	const struct choice *choice = arg;
 	const struct hyptrace_record *rec = &event->record;
-	uint16_t id;
+	uint16_t id = 0;
 
-	if (choice->wanted) {
-		if (rec->size < sizeof(id))
-			return false;
+	if (rec->size >= sizeof(id))
 		memcpy(&id, rec->data, sizeof(id));
-		if (!choice->wanted[id])
-			return false;
-	}
+	if (choice->also && choice->also == id)
+		return true;
+	if (choice->wanted && (rec->size < sizeof(id) || !choice->wanted[id]))
+		return false;
 	return !choice->parsed || hyptrace_filter_match(choice->parsed, rec);
 }
 

@@ -99,8 +99,7 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 	s->refused_before = count_refused(s);
 }
 
-/* Hold these events enabled; without any, those that others enable. Return an exit code. */
-int session_hold(struct session *s, const struct event_choice *choice)
+static int hold(struct session *s, const struct event_choice *choice)
 {
 	struct hyptrace_error err;
 	unsigned int i;
@@ -116,6 +115,25 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	if (s->choice.filter && !s->gaps.owns_filters)
 		hold_filters(s, choice);
 	return EXIT_DONE;
+}
+
+/*
+ * Hold these events enabled, and that of --pmu; without any, those that others enable. Return an
+ * exit code.
+ */
+int session_hold(struct session *s, const struct event_choice *choice)
+{
+	auto_free const char **names = xcalloc(choice->nr + 1, sizeof(*names));
+	const struct event_choice with_pmu = { .names = names, .nr = choice->nr + 1 };
+	const char *pmu = hyptrace_kind_event(HYPTRACE_KIND_PMU);
+	unsigned int i;
+
+	if (!s->pmu.nr || event_choice_has(choice, pmu))
+		return hold(s, choice) ?: session_hold_pmu(s, choice);
+	for (i = 0; i < choice->nr; i++)
+		names[i] = choice->names[i];
+	names[i] = pmu;
+	return hold(s, &with_pmu) ?: session_hold_pmu(s, choice);
 }
 
 /* One of the events that will be enabled must have the fields of -F. */

@@ -14,6 +14,7 @@ enum {
 	OPT_DURATION,
 	OPT_FROM,
 	OPT_LAST,
+	OPT_PMU,
 	OPT_PREVIOUS,
 	OPT_TO,
 };
@@ -51,6 +52,9 @@ static const struct session_option session_options[] = {
 	  "Wait for events of other CPUs for so long (10ms), which keeps all events in order" } },
 	{ SESSION_NO_START, { "no-start", OPTION_FLAG(struct session, no_start), NULL, 0,
 	  "Do not start tracing; end when it is off and the rings are empty", 0 } },
+	{ SESSION_PMU, { "pmu", OPT_PMU, "COUNTERS", 0,
+	  "Have the PMU count these during calls, at most 4: names such as cycles,instructions or numbers such as r1b",
+	  0 } },
 	{ SESSION_QUIET, { "quiet", 'q', NULL, 0,
 			   "Print no notes; losses and errors are still printed", 0 } },
 };
@@ -151,6 +155,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BOUND:
 		return parse_bound(s, arg);
+	case OPT_PMU:
+		return pmu_parse(&s->pmu, arg);
 	case ARGP_KEY_ARG:
 		return parse_argument(s, arg, state);
 	case ARGP_KEY_END:

@@ -39,9 +39,9 @@ static int open_remote(struct session *s)
 int session_open(struct session *s)
 {
 	if (!s->path)
-		return child_prepare(&s->child) ?: open_remote(s);
+		return child_prepare(&s->child) ?: open_remote(s) ?: session_open_pmu(s);
 	cmd_make_printer(s->ctx);
-	return session_open_file(s);
+	return session_open_file(s) ?: session_open_pmu(s);
 }
 
 /* When the pager has ended, or after a signal, accept all events: the next one ends the session. */
@@ -74,6 +74,7 @@ int session_choose(struct session *s)
 			code = cmd_fail("cannot %s \"%s\": it is not in %s kernel",
 					s->ctx->verb->name, s->events[i]->name,
 					s->path ? "the file's" : "this");
+	s->choice.also = s->pmu.id;
 	if (!code && choice_is_made(&s->choice))
 		session_set_filter(s, s->file ? accept_event : choice_accept_event, &s->choice);
 	return code;
@@ -95,6 +96,7 @@ int session_close(struct session *s, int code)
 	/* the command may go on for long */
 	if (s->stream && s->gaps.own)
 		event_release_all(s->ctx->h, s->name);
+	session_release_pmu(s);
 	gaps_end(&s->gaps);
 	choice_free(&s->choice);
 	hyptrace_listener_close(s->loop.listener);

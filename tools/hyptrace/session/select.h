@@ -74,6 +74,7 @@ struct choice {
 	const char		*filter;	/* argument of -F, or NULL */
 	bool			*wanted;	/* by id, what -e names; NULL: all events */
 	struct hyptrace_filter	*parsed;	/* the condition of -F; or NULL */
+	uint32_t		also;		/* id of an event that is always chosen; or 0 */
 };
 
 /* choice.c */

@@ -13,6 +13,7 @@
 
 #include "lib/hyptrace_file.h"
 #include "loop.h"
+#include "pmu.h"
 #include "select.h"
 
 /* The file of a recording that was given no name */
@@ -41,6 +42,7 @@ enum session_takes {
 	SESSION_INTERVALS	= 1 << 17,	/* -n: for the verb: its intervals */
 	SESSION_GAPS		= 1 << 18,	/* also with -q, say why events are missing */
 	SESSION_OWN_RINGS	= 1 << 19,	/* the verb itself reads the rings */
+	SESSION_PMU		= 1 << 20,	/* --pmu */
 };
 
 /* An argument of --from or --to */
@@ -133,6 +135,7 @@ struct session {
 	bool				is_one_of_many;	/* the last line names the file */
 	bool				no_start;
 	struct choice			choice;
+	struct pmu			pmu;
 	struct moment			from;
 	struct moment			to;
 	uint64_t			count;		/* 0: all */
@@ -202,6 +205,11 @@ int event_hold(struct hyptrace *h, const struct hyptrace_event *event, bool enab
 	       const struct hyptrace_filter *filter, uint32_t trigger, uint32_t after,
 	       struct hyptrace_error *err);
 void event_release_all(struct hyptrace *h, const char *remote);
+
+/* pmu.c */
+int session_open_pmu(struct session *s);
+int session_hold_pmu(struct session *s, const struct event_choice *choice);
+void session_release_pmu(struct session *s);
 
 /* live.c */
 int session_hold(struct session *s, const struct event_choice *choice);
