@@ -24,7 +24,7 @@ struct out;
 struct printer;
 struct table;
 
-#define COLUMNS_MAX	20
+#define COLUMNS_MAX	26
 /* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
 #define COLUMN_RANK_SHIFT	8
 #define COLUMN_RANK_MASK	(0x1f << COLUMN_RANK_SHIFT)

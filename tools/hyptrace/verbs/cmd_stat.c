@@ -27,8 +27,8 @@ static bool has_choice(const struct stat *stat)
 	const struct session *s = &stat->session;
 
 	return s->path || s->duration || s->child.argv || s->choice.words.nr || s->choice.filter ||
-	       stat->interval || stat->exact || stat->csv || stat->per_cpu ||
-	       stat->sort != NR_STAT_COLUMNS;
+	       stat->interval || stat->exact || stat->csv || stat->per_cpu || stat->key ||
+	       s->pmu.nr;
 }
 
 static error_t check(struct stat *stat)
@@ -81,7 +81,7 @@ static int cmd_stat(struct context *ctx, int argc, char **argv)
 			.ctx = ctx,
 			.takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER | SESSION_TIMES |
 				 SESSION_DURATION | SESSION_INTERVALS | SESSION_COMMAND |
-				 SESSION_QUIET | SESSION_GAPS,
+				 SESSION_QUIET | SESSION_GAPS | SESSION_PMU,
 		},
 		.show = show, .sort = NR_STAT_COLUMNS, .keys = stat_keys,
 	};

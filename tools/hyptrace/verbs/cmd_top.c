@@ -292,7 +292,7 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 				.ctx = ctx,
 				.takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER |
 					 SESSION_TIMES | SESSION_DURATION | SESSION_INTERVALS |
-					 SESSION_COMMAND | SESSION_GAPS,
+					 SESSION_COMMAND | SESSION_GAPS | SESSION_PMU,
 			},
 			.sort = NR_STAT_COLUMNS, .keys = top_columns, .interval = INTERVAL_DEFAULT,
 			.show = show, .owner = &top, .has_buckets = true,

@@ -118,6 +118,8 @@ struct stat_row {
 	uint64_t		guest;	/* of guest exits: the times in guests; 0 if unknown */
 	uint64_t		run;	/* likewise: guest, and what EL2 did meanwhile */
 	struct stat_buckets	*buckets;	/* what EL2 has counted, if it was requested */
+	uint64_t		measured;	/* samples during which the PMU has counted */
+	uint64_t		pmu[PMU_MAX];	/* and what it has counted: the words of --pmu */
 	/* only in the list of vCPUs: the last exit, until the next entry, and its time */
 	struct stat_row		*exit;
 	uint64_t		since;
@@ -267,6 +269,9 @@ enum stat_column {
 	COL_P99_9,
 	COL_GUEST,
 	COL_RUN,
+	COL_MEASURED,
+	COL_PMU,		/* a mean for each word of --pmu: see stat_columns_set_pmu() */
+	COL_IPC = COL_PMU + PMU_MAX,
 	COL_BEGIN,		/* of the time that is counted; only in CSV */
 	COL_END,
 	COL_RATE,		/* only top: samples per second */
@@ -296,6 +301,8 @@ struct stat_cpu {
 	bool				lost_more;	/* and nobody knows how many */
 	bool				has_buckets;	/* take the buckets of counters, too */
 	struct stat_slow		*slow;	/* or NULL */
+	const struct pmu		*pmu;
+	struct pmu_counts		pmu_counts;
 };
 
 /* The settings and the numbers of the verb */
@@ -310,6 +317,7 @@ struct stat {
 	bool			exact;	/* use events even if EL2 has counters */
 	bool			has_buckets;	/* take the buckets of counters, too */
 	enum stat_column	sort;	/* NR_STAT_COLUMNS: the default */
+	const char		*key;	/* the argument of --key, or NULL */
 	const enum stat_column	*keys;	/* what can be sorted by: see stat_column_find() */
 	uint64_t		interval;	/* ns; 0: the numbers of the whole time */
 	/* called with the numbers of each interval, or of the whole time; false ends the verb */
@@ -348,6 +356,7 @@ struct stat_rows_info {
 	uint32_t		events;
 	bool			has_time;
 	enum hyptrace_kind	kind;	/* of the samples; UNKNOWN: visits of EL2 */
+	enum hyptrace_kind	measured;	/* whose event the PMU measures; UNKNOWN: none */
 };
 
 extern const struct stat_rows_info stat_by[NR_STAT_BY];
@@ -403,6 +412,7 @@ enum stat_needs {
 	NEEDS_TIME	= 1 << 0,	/* samples have times */
 	NEEDS_SAMPLES	= 1 << 1,	/* the time of each sample; counters do not have it */
 	NEEDS_EXIT	= 1 << 2,	/* rows by exit */
+	NEEDS_PMU	= 1 << 3,	/* what the PMU has counted */
 };
 
 #define COLUMN(key_, head_, flags_) { .key = (key_), .head = (head_), .flags = (flags_) }
@@ -413,16 +423,19 @@ enum stat_cell_kind {
 	CELL_TIME,
 	CELL_PERCENT,
 	CELL_DEVIATION,
+	CELL_RATIO,
 };
 
 struct stat_column_info {
 	struct column		column;	/* for the printer */
-	const char		*sort;	/* its name in --key; NULL if rows cannot be sorted by it */
+	/* its name in --key; NULL if rows cannot be sorted by it, or without --pmu */
+	const char		*sort;
 	enum stat_cell_kind	kind;
 	unsigned int		needs;	/* enum stat_needs */
 };
 
-extern const struct stat_column_info stat_columns[NR_STAT_COLUMNS];
+/* Those of --pmu have names only with that option. */
+extern struct stat_column_info stat_columns[NR_STAT_COLUMNS];
 
 struct stat_cell {
 	bool		is_known;
@@ -449,6 +462,7 @@ bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted);
 void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n);
 void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole);
 void stat_cell_mean(struct stat_line *line, const struct loglin *times);
+void stat_cells_pmu(struct stat_line *line, const struct stat_row *row);
 /* "-" if it is not known */
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE]);

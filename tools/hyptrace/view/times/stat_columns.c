@@ -9,15 +9,22 @@
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
 
 const struct stat_rows_info stat_by[NR_STAT_BY] = {
-	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
-	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, HYPTRACE_KIND_HYPERCALL },
+	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN,
+			     HYPTRACE_KIND_ENTER },
+	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, HYPTRACE_KIND_HYPERCALL,
+			    HYPTRACE_KIND_HYPERCALL },
 	[STAT_BY_EXIT] = { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true,
+			   HYPTRACE_KIND_GUEST_EXIT, HYPTRACE_KIND_GUEST_EXIT },
+	[STAT_BY_VCPU] = { "vcpu", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT,
 			   HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_VCPU] = { "vcpu", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN },
-	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION },
-	[STAT_BY_LOCK] = { "lock", BIT(LOCK_WAIT), true, HYPTRACE_KIND_LOCK_WAIT },
+	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT,
+			 HYPTRACE_KIND_GUEST_EXIT },
+	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN,
+			  HYPTRACE_KIND_ENTER },
+	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION,
+			     HYPTRACE_KIND_UNKNOWN },
+	[STAT_BY_LOCK] = { "lock", BIT(LOCK_WAIT), true, HYPTRACE_KIND_LOCK_WAIT,
+			   HYPTRACE_KIND_UNKNOWN },
 };
 
 /* Append a text and the name of a value of an event; without a name, the value after @other. */
@@ -87,7 +94,7 @@ static void print_cell(struct printer *p, const char *key, const void *row);
 #define CELL(key_, head_, flags_) \
 	{ .key = (key_), .head = (head_), .flags = (flags_), .print = print_cell }
 
-const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
+struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
 	[COL_NAME]	= { CELL("name", "NAME", COLUMN_TRUNC), "name", CELL_NUMBER, 0 },
 	[COL_CPU]	= { CELL("cpu", "CPU", NUMBER(0)), NULL, CELL_NUMBER, 0 },
 	[COL_SAMPLES]	= { CELL("samples", "SAMPLES", NUMBER(0)), "samples", CELL_NUMBER, 0 },
@@ -107,6 +114,9 @@ const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
 	[COL_P99_9]	= { CELL("p99_9", "P99.9", NUMBER(8)), "p99.9", CELL_TIME, EACH },
 	[COL_GUEST]	= { CELL("guest", "GUEST", NUMBER(2)), "guest", CELL_TIME, NEEDS_EXIT },
 	[COL_RUN]	= { CELL("run", "RUN", NUMBER(2)), NULL, CELL_TIME, NEEDS_EXIT },
+	[COL_MEASURED]	= { CELL("measured", "MEASURED", NUMBER(11) | COLUMN_JSON), NULL,
+			    CELL_NUMBER, NEEDS_PMU },
+	[COL_PMU ... COL_IPC] = { CELL("", "", NUMBER(0)), NULL, CELL_RATIO, NEEDS_PMU },
 	[COL_BEGIN]	= { CELL("begin", "BEGIN", COLUMN_CSV), NULL, CELL_NUMBER, 0 },
 	[COL_END]	= { CELL("end", "END", COLUMN_CSV), NULL, CELL_NUMBER, 0 },
 	[COL_RATE]	= { CELL("rate", "SAMPLES/S", NUMBER(0)), "rate", CELL_NUMBER, 0 },
@@ -114,8 +124,52 @@ const struct stat_column_info stat_columns[NR_STAT_COLUMNS] = {
 
 const enum stat_column stat_keys[] = {
 	COL_SAMPLES, COL_TIME, COL_TOTAL, COL_MIN, COL_MAX, COL_MEAN, COL_P50, COL_P90, COL_P99,
-	COL_P99_9, COL_GUEST, COL_NAME, NR_STAT_COLUMNS
+	COL_P99_9, COL_GUEST, COL_NAME, COL_PMU, COL_PMU + 1, COL_PMU + 2, COL_PMU + 3, COL_IPC,
+	NR_STAT_COLUMNS
 };
+
+static void set_name(enum stat_column column, const char *key)
+{
+	struct stat_column_info *info = &stat_columns[column];
+	char *head = xasprintf("%s", key), *c;
+
+	for (c = head; *c; c++)
+		*c = *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c;
+	/* until the program ends */
+	info->column.key = key;
+	info->column.head = head;
+	info->sort = key;
+}
+
+/* Where a word of --pmu is; @pmu->nr if it is not there */
+static unsigned int find_word(const struct pmu *pmu, const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i < pmu->nr && strcmp(pmu->words[i], word); i++)
+		;
+	return i;
+}
+
+/* The columns of the mean by cycle: of instructions and of cycles */
+static enum stat_column per_cycle[2];
+
+/* Name the columns of --pmu. */
+static void set_pmu(const struct pmu *pmu)
+{
+	unsigned int i, instructions = find_word(pmu, "instructions");
+	unsigned int cycles = find_word(pmu, "cycles");
+
+	for (i = 0; i < pmu->nr; i++)
+		set_name(COL_PMU + i, pmu->words[i]);
+	if (pmu->nr)
+		stat_columns[COL_MEASURED].sort = stat_columns[COL_MEASURED].column.key;
+	if (instructions == pmu->nr || cycles == pmu->nr)
+		return;
+	set_name(COL_IPC, "ipc");
+	per_cycle[0] = COL_PMU + instructions;
+	per_cycle[1] = COL_PMU + cycles;
+}
 
 static void print_cell(struct printer *p, const char *key, const void *row)
 {
@@ -144,7 +198,8 @@ static void print_cell(struct printer *p, const char *key, const void *row)
 
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)
 {
-	while (*list != NR_STAT_COLUMNS && strcmp(key, stat_columns[*list].sort))
+	while (*list != NR_STAT_COLUMNS &&
+	       (!stat_columns[*list].sort || strcmp(key, stat_columns[*list].sort)))
 		list++;
 	*column = *list;
 	return *list != NR_STAT_COLUMNS;
@@ -153,13 +208,14 @@ bool stat_column_find(const enum stat_column *list, const char *key, enum stat_c
 /* A text and the names of the columns of a list, for free() */
 static char *column_names(const enum stat_column *list, const char *before)
 {
+	const char *between = "";
 	char *names;
 	FILE *f = text_open(&names);
 
 	fputs(before, f);
-	for (; *list != NR_STAT_COLUMNS; list++)
-		fprintf(f, "%s%s", stat_columns[*list].sort,
-			list[1] != NR_STAT_COLUMNS ? ", " : "");
+	for (; *list != NR_STAT_COLUMNS; list++, between = ", ")
+		if (stat_columns[*list].sort)
+			fprintf(f, "%s%s", between, stat_columns[*list].sort);
 	text_close(f);
 	return names;
 }
@@ -170,7 +226,8 @@ bool stat_column_has(enum stat_column column, enum stat_by by, bool is_counted)
 
 	return !((needs & NEEDS_TIME && !stat_by[by].has_time) ||
 		 (needs & NEEDS_SAMPLES && is_counted) ||
-		 (needs & NEEDS_EXIT && by != STAT_BY_EXIT));
+		 (needs & NEEDS_EXIT && by != STAT_BY_EXIT) ||
+		 (needs & NEEDS_PMU && !(stat_by[by].measured && stat_columns[column].sort)));
 }
 
 void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_known, uint64_t n)
@@ -192,6 +249,26 @@ void stat_cell_mean(struct stat_line *line, const struct loglin *times)
 						    .x = mean };
 }
 
+/* What the PMU has counted per measured sample */
+void stat_cells_pmu(struct stat_line *line, const struct stat_row *row)
+{
+	double cycles;
+	unsigned int i;
+
+	stat_cell_set(line, COL_MEASURED, true, row->measured);
+	for (i = 0; i < PMU_MAX; i++) {
+		stat_cell_set(line, COL_PMU + i, row->measured, 0);
+		if (row->measured)
+			line->cells[COL_PMU + i].x = (double)row->pmu[i] / row->measured;
+	}
+	if (!per_cycle[0])
+		return;
+	cycles = line->cells[per_cycle[1]].x;
+	stat_cell_set(line, COL_IPC, cycles, 0);
+	if (cycles)
+		line->cells[COL_IPC].x = line->cells[per_cycle[0]].x / cycles;
+}
+
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE])
 {
@@ -210,6 +287,9 @@ void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		return;
 	case CELL_PERCENT:
 		snprintf(text, TIME_TEXT_SIZE, "%.2f", cell->x);
+		return;
+	case CELL_RATIO:
+		snprintf(text, TIME_TEXT_SIZE, cell->x < 100 ? "%.2f" : "%.0f", cell->x);
 		return;
 	case CELL_DEVIATION:
 		/* that of the mean, as in perf */
@@ -241,6 +321,7 @@ void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_c
 	for (i = 0; i < 4; i++)
 		stat_cell_set(line, COL_P50 + i, has_samples,
 			      has_samples ? loglin_percentile(times, permille[i]) : 0);
+	stat_cells_pmu(line, row);
 	stat_cell_set(line, COL_RUN, true, row->run);
 	stat_cell_set(line, COL_GUEST, true, row->guest);
 	if (!row->guest)
@@ -281,14 +362,20 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse_key(struct stat *stat, const char *key)
+static error_t check(struct stat *stat)
 {
 	auto_free char *names = NULL;
 
-	if (stat_column_find(stat->keys, key, &stat->sort))
+	set_pmu(&stat->session.pmu);
+	if (stat->session.count && !stat->interval)
+		return cmd_usage("--count ends after so many intervals: use it with --interval");
+	if (stat->session.pmu.nr && !stat_by[stat->by].measured)
+		return cmd_usage("--pmu counts during visits of EL2, hypercalls and runs of guests: leave --by=%s out",
+				 stat_by[stat->by].name);
+	if (!stat->key || stat_column_find(stat->keys, stat->key, &stat->sort))
 		return 0;
 	names = column_names(stat->keys, "");
-	return cmd_usage("unknown key \"%s\": use one of %s", key, names);
+	return cmd_usage("unknown key \"%s\": use one of %s", stat->key, names);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -312,11 +399,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_DELAY:
 		return cmd_usage("--delay is --interval now: use \"-d %s\"", arg);
 	case 'k':
-		return parse_key(stat, arg);
-	case ARGP_KEY_END:
-		if (stat->session.count && !stat->interval)
-			return cmd_usage("--count ends after so many intervals: use it with --interval");
+		stat->key = arg;
 		return 0;
+	case ARGP_KEY_END:
+		return check(stat);
 	}
 	return ARGP_ERR_UNKNOWN;
 }

@@ -149,6 +149,19 @@ static void add_buckets(struct stat_row *row, const struct hyptrace_event_counte
 		buckets->count[i] += now->buckets[i] - (last ? last->buckets[i] : 0);
 }
 
+static void add_measured(struct stat_row *row, const struct hyptrace_event_counter *now,
+			 const struct hyptrace_event_counter *last)
+{
+	unsigned int i;
+
+	/* They begin again when the PMU is held again. */
+	if (last && now->measured < last->measured)
+		last = NULL;
+	row->measured += now->measured - (last ? last->measured : 0);
+	for (i = 0; i < PMU_MAX; i++)
+		row->pmu[i] += now->pmu[i] - (last ? last->pmu[i] : 0);
+}
+
 static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		    const struct hyptrace_event_counter *last)
 {
@@ -166,6 +179,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 	/* Else the longest time may be older than the interval. */
 	if (now->longest > (last ? last->longest : 0) && now->longest > row->times.max)
 		row->times.max = now->longest;
+	add_measured(row, now, last);
 	if (cpu->has_buckets)
 		add_buckets(row, now, last);
 }
@@ -188,10 +202,19 @@ static void trim_times(struct stat_times *times, uint64_t wall)
 
 static int hold(struct counting *c, bool on)
 {
+	const struct pmu *pmu = &c->s->pmu;
 	struct hyptrace_error err;
+	int ret;
 
-	if (hyptrace_count_events(c->s->ctx->h, c->s->name, c->names, c->nr_names, on,
-				  HYPTRACE_EVENT_HOLD, &err))
+	if (on)
+		ret = hyptrace_hold_counters(c->s->ctx->h, c->s->name, c->names, c->nr_names,
+					     pmu->numbers, pmu->nr, &err);
+	else
+		ret = hyptrace_count_events(c->s->ctx->h, c->s->name, c->names, c->nr_names, false,
+					    HYPTRACE_EVENT_HOLD, &err);
+	if (ret && on && pmu->nr)
+		return cmd_fail("cannot use the PMU: %s", err.text);
+	if (ret)
 		return cmd_fail("cannot %s the events of \"%s\": %s",
 				on ? "count" : "stop counting", c->s->name, err.text);
 	c->is_held = on;

@@ -113,12 +113,27 @@ void stat_slow_free(struct stat_slow *slow)
 	*slow = (struct stat_slow){};
 }
 
-static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_t time)
+/* Add what the PMU has counted during a sample, whose event has this time. */
+static inline void add_measured(struct stat_cpu *cpu, struct stat_row *row, uint64_t ts)
+{
+	unsigned int i;
+
+	if (!unlikely(cpu->pmu_counts.has) ||
+	    !pmu_take(cpu->pmu, &cpu->pmu_counts, stat_by[cpu->by].measured, ts))
+		return;
+	row->measured++;
+	for (i = 0; i < PMU_MAX; i++)
+		row->pmu[i] += cpu->pmu_counts.n[i];
+}
+
+static inline void add_sample(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
+			      uint64_t ts)
 {
 	struct stat_row *row = stat_rows_get(&cpu->rows, key);
 
 	row->samples++;
 	loglin_add(&row->times, time);
+	add_measured(cpu, row, ts);
 }
 
 /* As hyptrace_meaning_value(), whose branches cost more than the rest: EL2 has @size bytes. */
@@ -154,7 +169,7 @@ static inline void leave(struct stat_cpu *cpu, uint64_t ts, bool to_guest, bool 
 		return;
 	key.major = cpu->by == STAT_BY_CPU ? cpu->id : cpu->reason;
 	time = ts > cpu->entered ? ts - cpu->entered : 0;
-	add_sample(cpu, key, time);
+	add_sample(cpu, key, time, ts);
 	if (unlikely(cpu->slow))
 		add_kept_slow(cpu, key, time, stat_slow_cpu(cpu));
 }
@@ -213,6 +228,7 @@ static inline void exit_guest(struct stat_cpu *cpu, const struct hyptrace_meanin
 	row->samples++;
 	row->guest += cpu->times.ns[STAT_GUEST] - cpu->guest_before;
 	row->run += value_of(meaning, HYPTRACE_ROLE_DURATION, rec, 8);
+	add_measured(cpu, row, rec->ts);
 	cpu->guest_before = cpu->times.ns[STAT_GUEST];
 	vcpu->exit = row;
 	vcpu->since = rec->ts;
@@ -240,7 +256,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_meaning *meaning
 		break;
 	}
 	duration = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_DURATION, rec);
-	add_sample(cpu, key, duration);
+	add_sample(cpu, key, duration, rec->ts);
 	if (unlikely(cpu->slow))
 		add_slow(cpu, key, duration, rec);
 }
@@ -308,7 +324,8 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 		meaning = hyptrace_model_meaning(model, rec);
 		/* the event that says most of a visit of EL2 is the last one before hyp_exit */
 		if (has_slow && visits && meaning->kind != HYPTRACE_KIND_EXIT &&
-		    meaning->kind != HYPTRACE_KIND_GUEST_ENTER)
+		    meaning->kind != HYPTRACE_KIND_GUEST_ENTER &&
+		    meaning->kind != HYPTRACE_KIND_PMU)
 			keep_slow(cpu, stat_slow_cpu(cpu), rec);
 		/* most events are these two */
 		if (meaning->kind == HYPTRACE_KIND_ENTER) {
@@ -331,6 +348,8 @@ const struct hyptrace_stream_event *feed_cpu(struct stat_cpu *cpu,
 			exit_guest(cpu, meaning, rec, has_slow);
 		else if (meaning->kind == kind_of_rows)
 			add_row(cpu, meaning, rec);
+		else if (meaning->kind == HYPTRACE_KIND_PMU)
+			pmu_note(cpu->pmu, &cpu->pmu_counts, meaning, rec);
 	}
 	cpu->seen |= seen;
 	count(cpu, begin, event, gone);
@@ -369,6 +388,7 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	cpu->model = stat->model;
 	cpu->has_buckets = stat->has_buckets;
 	cpu->slow = stat->slow;
+	cpu->pmu = &stat->session.pmu;
 	if (stat->by == STAT_BY_EXIT)
 		cpu->vcpus = &stat->vcpus;
 	return cpu;

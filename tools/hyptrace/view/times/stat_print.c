@@ -129,14 +129,18 @@ static void print_histogram(struct printer *p, const struct stat_line *line)
 static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
 {
 	struct column all[NR_PRINTED];
-	const struct columns columns = COLUMNS(all);
+	struct columns columns = { .all = all };
 	char heading[STAT_NAME_SIZE + 16];
 	const struct stat_line *line;
 
 	for (unsigned int i = 0; i < NR_PRINTED; i++) {
-		all[i] = stat_columns[i].column;
+		struct column *column = &all[columns.nr];
+
+		*column = stat_columns[i].column;
 		if (!is_in_text(stat, list, i))
-			all[i].flags |= COLUMN_JSON;
+			column->flags |= COLUMN_JSON;
+		/* without --pmu, they are not there at all */
+		columns.nr += stat_columns[i].sort || !(stat_columns[i].needs & NEEDS_PMU);
 	}
 	printer_table(p, "rows", &columns);
 	for (line = list->lines; line < list->lines + list->nr; line++) {
@@ -246,6 +250,23 @@ static void note_missing(const struct stat *stat)
 			 stat->session.path, list);
 }
 
+/* The means are those of the samples during which the PMU has counted. */
+static void note_measured(const struct stat *stat, const struct list *list)
+{
+	uint64_t samples = 0, measured = 0;
+	unsigned int i;
+
+	for (i = 0; i < list->nr; i++) {
+		samples += list->lines[i].row->samples;
+		measured += list->lines[i].row->measured;
+	}
+	if (measured == samples)
+		return;
+	cmd_note("the PMU has counted during %" PRIu64 " of %" PRIu64 " samples%s", measured,
+		 samples, stat->session.path && !measured ?
+		 ": record with \"hyptrace record --pmu\"" : "");
+}
+
 static void note_counts(const struct stat *stat)
 {
 	uint64_t events = 0, lost = 0;
@@ -287,6 +308,8 @@ bool stat_print(struct stat *stat)
 		out_putc(out, '\n');
 	print_rows(p, stat, &list);
 	printer_end(p);
+	if (stat->session.pmu.nr && !stat->session.quiet)
+		note_measured(stat, &list);
 	free(list.lines);
 	stat_rows_free(&list.sums);
 	out_flush(out);

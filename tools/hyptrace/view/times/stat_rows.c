@@ -160,6 +160,9 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 		sum->samples += row->samples;
 		sum->guest += row->guest;
 		sum->run += row->run;
+		sum->measured += row->measured;
+		for (j = 0; j < PMU_MAX; j++)
+			sum->pmu[j] += row->pmu[j];
 		loglin_merge(&sum->times, &row->times);
 		if (!row->buckets)
 			continue;

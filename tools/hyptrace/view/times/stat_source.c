@@ -187,6 +187,10 @@ static int hold(struct stat *stat)
 	if (!choice.nr)
 		return cmd_fail("none of the events of -e is needed for --by=%s",
 				stat_by[stat->by].name);
+	if (stat_by[stat->by].measured)
+		s->pmu.only = hyptrace_kind_event(stat_by[stat->by].measured);
+	else
+		s->pmu.nr = 0;
 	return session_hold(s, &choice);
 }
 

@@ -96,7 +96,7 @@ void top_model_take(struct top_model *model, const struct stat *stat)
 	}
 }
 
-/* The rate, the part of the time, the mean and the spark line are those of the last interval. */
+/* The rate, the part of the time, the means and the spark line are those of the last interval. */
 static void view_row(const struct top_model *model, const struct stat_row *sum, uint64_t youngest,
 		     uint64_t time, struct top_row *row)
 {
@@ -115,6 +115,7 @@ static void view_row(const struct top_model *model, const struct stat_row *sum, 
 	line->cells[COL_RATE].n = line->cells[COL_RATE].x + 0.5;
 	stat_cell_percent(line, COL_TIME, now->times.sum, now->times.sum ? time : 0);
 	stat_cell_mean(line, &now->times);
+	stat_cells_pmu(line, now);
 	move_to(&history, youngest);
 	for (i = 0; i < TOP_SECONDS; i++)
 		row->spark[i] = history.seconds[(history.last + 1 + i) % TOP_SECONDS];
@@ -158,6 +159,8 @@ static void reset(struct top_model *model)
 		row->samples = 0;
 		row->guest = 0;
 		row->run = 0;
+		row->measured = 0;
+		memset(row->pmu, 0, sizeof(row->pmu));
 		loglin_free(&row->times);
 		if (row->buckets)
 			memset(row->buckets->count, 0, sizeof(row->buckets->count));

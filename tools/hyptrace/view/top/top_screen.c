@@ -15,15 +15,16 @@
 #define LINE_SIZE	1024
 
 const enum stat_column top_columns[] = {
-	COL_NAME, COL_RATE, COL_TIME, COL_MEAN, COL_MAX, COL_P99, COL_SAMPLES, COL_TOTAL, COL_GUEST,
-	NR_STAT_COLUMNS
+	COL_NAME, COL_RATE, COL_TIME, COL_MEAN, COL_PMU, COL_PMU + 1, COL_PMU + 2, COL_PMU + 3,
+	COL_IPC, COL_MAX, COL_P99, COL_SAMPLES, COL_TOTAL, COL_GUEST, NR_STAT_COLUMNS
 };
 
 #define NR_COLUMNS	(sizeof(top_columns) / sizeof(top_columns[0]) - 1)
 
 /* The columns that a narrow screen keeps longest are first. */
 static const enum stat_column by_importance[] = {
-	COL_RATE, COL_TIME, COL_MEAN, COL_MAX, COL_GUEST, COL_TOTAL, COL_P99, COL_SAMPLES,
+	COL_RATE, COL_TIME, COL_PMU, COL_PMU + 1, COL_PMU + 2, COL_PMU + 3, COL_IPC, COL_MEAN,
+	COL_MAX, COL_GUEST, COL_TOTAL, COL_P99, COL_SAMPLES,
 };
 
 struct layout {
@@ -46,7 +47,9 @@ enum stat_column top_column_next(const struct top_view *view, enum stat_column c
 
 static int width_of(enum stat_column column)
 {
-	return stat_columns[column].kind == CELL_PERCENT ? 6 : 10;
+	const size_t head = strnlen(stat_columns[column].column.head, TIME_TEXT_SIZE) + 1;
+
+	return stat_columns[column].kind == CELL_PERCENT ? 6 : head > 10 ? head : 10;
 }
 
 #define NR_LEVELS	8
