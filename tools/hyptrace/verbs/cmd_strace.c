@@ -57,6 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (s->csv && (!s->summarize || s->session.ctx->json))
 			return cmd_usage("--csv prints the table of calls: use it with -c and without --json");
+		if (s->summarize && s->session.pmu.nr)
+			return cmd_usage("--pmu prints counts of each call: for means use \"hyptrace stat --by hcall --pmu\"");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -98,7 +100,7 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 		.ctx = ctx,
 		.takes = SESSION_QUIET | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
 			 SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND |
-			 SESSION_WORDS | SESSION_HOLDS_FILTERS | SESSION_GAPS,
+			 SESSION_WORDS | SESSION_HOLDS_FILTERS | SESSION_GAPS | SESSION_PMU,
 		.ops = &strace_ops,
 		.arg = &s,
 	};

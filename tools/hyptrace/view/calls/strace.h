@@ -112,8 +112,12 @@ struct strace_summary {
 	uint64_t		outer;		/* ns of the calls that are in no other one */
 };
 
+/* The record of a call that the PMU has measured has what it has counted at its end. */
+#define STRACE_PMU_OFFSET	(HYPTRACE_SPAN_PAYLOAD - PMU_MAX * sizeof(uint64_t))
+
 /* strace_print.c: a call as text or JSON, and the summary; @times: text has the duration */
-void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times);
+void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times,
+		  const struct pmu *pmu);
 void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
 			bool has_failed);
 void strace_summary_sort(struct strace_summary *summary);
@@ -137,6 +141,8 @@ struct strace {
 	uint64_t		nr_waiting;	/* calls in @nest */
 	bool			has_dropped;	/* calls before the last ones of a file */
 	struct strace_summary	summary;
+	struct map		pmu;		/* struct pmu_counts of each CPU */
+	char			measured[HYPTRACE_SPAN_PAYLOAD];	/* a call and its counts */
 	uint64_t		nr_printed;	/* or in the summary */
 	uint64_t		nr_filtered;
 };

@@ -26,11 +26,24 @@ static size_t without_time(const char *text, size_t len)
 	return last ? (size_t)(last - text) : len;
 }
 
-static void print_text(struct lines *lines, const struct hyptrace_span *call, bool times)
+/* What the PMU has counted during a call; NULL if it has not */
+static const uint64_t *counts_of(const struct hyptrace_span *call)
 {
+	const char *data = call->record.data;
+
+	if (call->record.size != HYPTRACE_SPAN_PAYLOAD || call->meaning->size > STRACE_PMU_OFFSET)
+		return NULL;
+	return (const uint64_t *)(data + STRACE_PMU_OFFSET);
+}
+
+static void print_text(struct lines *lines, const struct hyptrace_span *call, bool times,
+		       const struct pmu *pmu)
+{
+	const uint64_t *counts = counts_of(call);
 	const struct hyptrace_event *event = call->meaning->event;
 	const bool is_sentence = hyptrace_formats_has_sentence(lines->formats, event);
 	const char *text;
+	unsigned int i;
 	size_t len;
 
 	lines_put_head(lines, call->cpu, call->end);
@@ -46,6 +59,8 @@ static void print_text(struct lines *lines, const struct hyptrace_span *call, bo
 		text_put_plain(lines->out, text);
 	else
 		out_write(lines->out, text, times ? len : without_time(text, len));
+	for (i = 0; counts && i < pmu->nr; i++)
+		out_printf(lines->out, " %s=%" PRIu64, pmu->words[i], counts[i]);
 	out_putc(lines->out, '\n');
 }
 
@@ -62,12 +77,15 @@ static void print_number(struct printer *p, const char *key, const struct hyptra
 		printer_int(p, key, value);
 }
 
-static void print_json(struct lines *lines, const struct hyptrace_span *call)
+static void print_json(struct lines *lines, const struct hyptrace_span *call,
+		       const struct pmu *pmu)
 {
+	const uint64_t *counts = counts_of(call);
 	const struct hyptrace_meaning *meaning = call->meaning;
 	struct printer *p = lines->p;
 	char number[STRACE_NUMBER_SIZE];
 	const char *args;
+	unsigned int i;
 	int64_t result;
 	size_t len;
 
@@ -88,15 +106,18 @@ static void print_json(struct lines *lines, const struct hyptrace_span *call)
 	print_number(p, "vcpu", call, HYPTRACE_ROLE_VCPU);
 	print_number(p, "vm", call, HYPTRACE_ROLE_VM);
 	print_number(p, "index", call, HYPTRACE_ROLE_INDEX);
+	for (i = 0; i < pmu->nr; i++)
+		printer_uint_if(p, pmu->words[i], counts, counts ? counts[i] : 0);
 	printer_end(p);
 }
 
-void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times)
+void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times,
+		  const struct pmu *pmu)
 {
 	if (lines->json)
-		print_json(lines, call);
+		print_json(lines, call, pmu);
 	else
-		print_text(lines, call, times);
+		print_text(lines, call, times, pmu);
 }
 
 static const struct column all_columns[] = {

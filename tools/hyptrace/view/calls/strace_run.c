@@ -144,6 +144,30 @@ static bool is_shown(struct strace *s, const struct hyptrace_meaning *meaning,
 	return !s->vms.nr || strace_vms_accept(&s->vms, meaning, event->cpu, rec);
 }
 
+static struct pmu_counts *counts_of(struct strace *s, unsigned int cpu)
+{
+	struct map_entry *entry = map_add(&s->pmu, cpu, 0);
+
+	if (!entry->ptr)
+		entry->ptr = xcalloc(1, sizeof(struct pmu_counts));
+	return entry->ptr;
+}
+
+/* Add what the PMU has counted to a call. */
+static void add_counts(struct strace *s, struct hyptrace_stream_event *call,
+		       enum hyptrace_kind kind)
+{
+	struct pmu_counts *counts = counts_of(s, call->cpu);
+	struct hyptrace_record *rec = &call->record;
+
+	if (!pmu_take(&s->session.pmu, counts, kind, rec->ts) || rec->size > STRACE_PMU_OFFSET)
+		return;
+	memcpy(s->measured, rec->data, rec->size);
+	memcpy(s->measured + STRACE_PMU_OFFSET, counts->n, sizeof(counts->n));
+	rec->data = s->measured;
+	rec->size = sizeof(s->measured);
+}
+
 static void take(struct strace *s, const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_meaning *meaning = s->model->unknown;
@@ -159,6 +183,10 @@ static void take(struct strace *s, const struct hyptrace_stream_event *event)
 		shown = is_shown(s, meaning, event);
 	else
 		call.record.data = NULL;
+	if (s->session.pmu.nr && meaning->kind == HYPTRACE_KIND_PMU)
+		pmu_note(&s->session.pmu, counts_of(s, event->cpu), meaning, rec);
+	else if (s->session.pmu.nr && shown)
+		add_counts(s, &call, meaning->kind);
 	/* traps are calls only if they are named */
 	if (!shown && meaning->kind >= STRACE_FIRST && meaning->kind <= STRACE_LAST)
 		s->nr_filtered += call.record.data || meaning->kind != HYPTRACE_KIND_GUEST_FIXUP;
@@ -185,7 +213,7 @@ static void show(struct strace *s, const struct hyptrace_span *call)
 		strace_summary_add(&s->summary, call,
 				   hyptrace_meaning_error(call->meaning, &call->record));
 	else
-		strace_print(&s->lines, call, s->times);
+		strace_print(&s->lines, call, s->times, &s->session.pmu);
 	s->session.loop.is_over |= has_enough(s);
 }
 
@@ -277,6 +305,7 @@ void strace_free(struct strace *s)
 	hyptrace_nest_free(s->nest);
 	hyptrace_model_free(s->model);
 	free(s->summary.sums);
+	map_free_values(&s->pmu);
 	strace_choice_free(&s->choice);
 	strace_vms_free(&s->vms);
 }
