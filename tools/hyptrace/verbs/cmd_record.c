@@ -45,8 +45,8 @@ static error_t check_options(const struct record *r)
 	if (r->snapshot && r->host.words.nr)
 		return cmd_usage("--snapshot saves what the rings hold: it does not record the host");
 	/* --file, --compress and --quiet go with it */
-	if (r->snapshot && (s->choice.words.nr || s->choice.filter || r->size || s->duration ||
-			    r->limit || s->child.argv))
+	if (r->snapshot && (s->choice.words.nr || s->choice.filter || s->pmu.nr || r->size ||
+			    s->duration || r->limit || s->child.argv))
 		return cmd_usage("--snapshot saves what is there: it takes no events, no filter, no limits and no command");
 	return 0;
 }
@@ -99,7 +99,7 @@ static int cmd_record(struct context *ctx, int argc, char **argv)
 
 	s->ctx = ctx;
 	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_DURATION |
-		   SESSION_COMMAND;
+		   SESSION_COMMAND | SESSION_PMU;
 	session_parse(s, &argp, argc, argv, &r);
 	s->takes |= r.snapshot ? SESSION_SNAPSHOT : SESSION_OWN_RINGS;
 	s->child.no_stdout = record_is_stdout(&r);

@@ -130,6 +130,22 @@ static int open_rings(struct record *r)
 	return code;
 }
 
+/* Have the PMU count during the chosen events, and record that. */
+static int hold_pmu(struct record *r)
+{
+	auto_free const char **names = xcalloc(r->nr_chosen + 1, sizeof(*names));
+	const struct event_choice choice = { .names = names, .nr = r->nr_chosen };
+	struct session *s = &r->session;
+	unsigned int i;
+
+	for (i = 0; i < r->nr_chosen; i++)
+		names[i] = r->chosen[i]->name;
+	for (i = 0; i < s->nr_events && s->pmu.nr; i++)
+		if (s->events[i]->id == s->pmu.id && !event_choice_has(&choice, s->events[i]->name))
+			r->chosen[r->nr_chosen++] = s->events[i];
+	return session_hold_pmu(s, &choice);
+}
+
 static int hold(struct record *r)
 {
 	const struct session *s = &r->session;
@@ -367,7 +383,7 @@ static int begin(struct record *r)
 	code = code ?: open_rings(r) ?: record_begin_file(r);
 	if (!code && !record_count(r, RECORD_COUNT_BEGIN))
 		code = cmd_fail("cannot read the counters of \"%s\"", s->name);
-	code = code ?: set_filter(r) ?: hold(r);
+	code = code ?: set_filter(r) ?: hold_pmu(r) ?: hold(r);
 	if (!code && r->host.instance)
 		code = record_host_switch(r, true);
 	if (!code)
