@@ -104,7 +104,7 @@ _hyptrace()
 			i=$((i + 1))
 			((i >= last)) || remote=(--remote="${line[i]}")
 			;;
-		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --columns | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --idle | --keep | --order-bound | --out | --pid | --time | --timeout | --to | --trace | --with)
+		-C | -F | -d | -e | -f | -i | -k | -n | -o | --after | --by | --cpu | --color | --columns | --duration | --event | --file | --limit | --rotate | --size | --mode | --rate | --count | --delay | --filter | --format | --from | --host | --input | --interval | --key | --idle | --keep | --order-bound | --out | --pid | --pmu | --time | --timeout | --to | --trace | --with)
 			[[ ${line[i + 1]-} != = ]] || i=$((i + 1))
 			i=$((i + 1))
 			;;
@@ -141,6 +141,7 @@ _hyptrace()
 		fi
 		;;
 	-f | --format) words=$(_hyptrace_formats) ;;
+	--pmu) words='cycles instructions l1i_cache_refill l1d_cache_refill l1d_tlb_refill br_mis_pred mem_access' ;;
 	--host) words=$(find /sys/kernel/tracing/events -mindepth 1 -maxdepth 1 -type d -printf '%f ' 2>/dev/null) ;;
 	-i | -o | --file | --input | --out | --with)
 		compopt -o default 2>/dev/null

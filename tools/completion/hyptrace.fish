@@ -63,7 +63,7 @@ function __hyptrace_verb
     set -l words (commandline -opc)[2..]
     while set -q words[1]
         switch $words[1]
-            case -r -C -F -d -e -f -i -k -n -o --remote --after --by --cpu --color --columns --duration --event --file --limit --rotate --size --mode --rate --count --delay --filter --format --from --host --input --idle --interval --keep --key --order-bound --out --pid --time --timeout --to --trace --with
+            case -r -C -F -d -e -f -i -k -n -o --remote --after --by --cpu --color --columns --duration --event --file --limit --rotate --size --mode --rate --count --delay --filter --format --from --host --input --idle --interval --keep --key --order-bound --out --pid --pmu --time --timeout --to --trace --with
                 set -e words[1]
             case '-*'
             case '*'
