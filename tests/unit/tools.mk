@@ -109,6 +109,9 @@ test_tools_catch_read-libs := \
 	hyptrace_free_cpus ring_counts_of session_hold session_start hyptrace_stream_options)
 test_tools_metrics-srcs := $(call command,stat_metrics.c counters.c out.c message.c die.c)
 test_tools_metrics-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"'
+test_tools_pmu-srcs := $(call command,pmu.c message.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs)
+test_tools_pmu-cflags := $(tools-cflags)
+test_tools_pmu-libs := $(tools-libs)
 test_tools_loglin-srcs := $(call command,stat_rows.c map.c die.c)
 test_tools_loglin-cflags := $(tools-cflags)
 test_tools_stat_times-srcs := $(call command,stat_rows.c map.c die.c)

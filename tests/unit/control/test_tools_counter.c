@@ -90,7 +90,7 @@ static void make_outside(void)
 /* Two counters with times, one of them of all other values, and one without; a time outside */
 static void make_counters(unsigned int nr_buckets)
 {
-	uint64_t buckets[65] = { [2] = 3, [31] = 4 };
+	uint64_t buckets[65] = { [2] = 3, [31] = 4 }, pmu[] = { 10, 20, 30, 40, 50 };
 	struct nl_msg *msg;
 	unsigned int i;
 
@@ -102,6 +102,9 @@ static void make_counters(unsigned int nr_buckets)
 		nla_put_u64(msg, HYPTRACE_A_COUNTER_LONGEST, 9);
 		nla_put(msg, HYPTRACE_A_COUNTER_BUCKETS, nr_buckets * sizeof(buckets[0]), buckets);
 		nla_put_u64(msg, HYPTRACE_A_COUNTER_FREQUENCY, FREQUENCY);
+		/* a later driver may have more, an earlier one less */
+		nla_put_u64(msg, HYPTRACE_A_COUNTER_MEASURED, 6);
+		nla_put(msg, HYPTRACE_A_COUNTER_PMU, i ? 2 * sizeof(pmu[0]) : sizeof(pmu), pmu);
 		counter_msgs[i] = msg;
 	}
 	msg = begin_counter(1, "mem_transition", "op", 10);
@@ -217,6 +220,11 @@ static void check_counters(struct hyptrace_event_counter *const *c, unsigned int
 	assert_int_equal(c[0]->nr_buckets, NR_BUCKETS);
 	assert_int_equal(c[0]->buckets[2], 3);
 	assert_int_equal(c[0]->buckets[31], 4);
+	assert_int_equal(c[0]->measured, 6);
+	assert_int_equal(c[0]->pmu[3], 40);
+	assert_int_equal(c[1]->pmu[1], 20);
+	assert_int_equal(c[1]->pmu[2], 0);
+	assert_int_equal(c[2]->measured, 0);
 	assert_int_equal(hyptrace_counter_bucket(c[0], 0), 0);
 	assert_int_equal(hyptrace_counter_bucket(c[0], 1), 16);
 	assert_int_equal(hyptrace_counter_bucket(c[0], 2), 32);
@@ -307,6 +315,12 @@ static void requests(void **state)
 		assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), on);
 		assert_string_equal(nla_get_string(tb[HYPTRACE_A_EVENT_NAMES]), "b");
 	}
+	assert_int_equal(hyptrace_hold_counters(h, "r", names, 2, (uint32_t[]){ 8, 17 }, 2, &err),
+			 0);
+	sent(HYPTRACE_CMD_COUNT_SET, tb, HYPTRACE_A_EVENT_MAX);
+	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
+	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
+	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_PMU]), 17);
 	nr = fake_netlink.nr_sent;
 	assert_int_equal(hyptrace_count_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
 					       0, &err), -E2BIG);
