@@ -66,9 +66,10 @@ builtin=(env FLAVOUR=builtin "$vm/boot.sh")
 words=hyptrace=host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard
 if [[ -z $flavour ]]; then
 	FLAVOUR=builtin "$vm/kernel.sh"
-	job 120 builtin "${builtin[@]}" builtin '' -- bats:boot/{boot,functions}.bats -- --require-protected --append "$words:colour=red"
+	job 120 builtin "${builtin[@]}" builtin '' -- bats:boot/{boot,functions,pmu}.bats -- --require-protected --append "$words:colour=red"
 	job 120 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/{boot,functions}.bats -- --mode nvhe \
 		--append "$words:colour=red"
+	job 90 builtin-pmu "${builtin[@]}" builtin-pmu '' HYPTRACE_ICOUNT=1 -- bats:boot/pmu.bats -- --require-protected --cpus 1 --icount
 	job 60 panic "$repo/tests/blackbox/panic.sh"
 	job 45 dump "$repo/tests/blackbox/dump.sh"
 	job 30 kdump "$repo/tests/blackbox/kdump.sh"
