@@ -81,6 +81,27 @@ caught()
 	echo $((after - before))
 }
 
+is_counted()
+{
+	hyptrace list -j | jq -e '[.[].events[] | select(.name == "hyp_enter" or .name == "host_hcall").counted] == [1, 1]' >/dev/null
+}
+
+# pmu COUNTERS: print how much hypercalls cost while "hyptrace stat" measures them with these counters. stat is stopped
+# meanwhile, so that only EL2 is measured.
+pmu()
+{
+	local pid
+	hyptrace stat -q --by hcall --pmu "$1" >/dev/null &
+	pid=$!
+	until is_counted; do sleep 0.1; done
+	# it holds the PMU and the events with one request
+	kill -STOP "$pid"
+	measured handled
+	kill -INT "$pid"
+	kill -CONT "$pid"
+	wait "$pid"
+}
+
 peers()
 {
 	local call=$1 before after event
@@ -120,3 +141,8 @@ row el2_insns_guest_abort 1 0 "$(ours psci_call enable guest_exit -- guest --mmi
 row el2_insns_count_enter 2 0 "$(ours psci_call count hyp_enter -- measured refused)"
 row el2_insns_count_hcall 2 0 "$(ours psci_call count host_hcall -- measured handled)"
 row el2_insns_count_exit 2 0 "$(ours psci_call count guest_exit -- guest --psci)"
+if compgen -G "/sys/bus/event_source/devices/armv8_*" >/dev/null; then
+	one=$(pmu cycles) four=$(pmu cycles,instructions,br_retired,mem_access)
+	# three more counters are read when hyp_enter and host_hcall begin and when they end
+	row el2_insns_pmu_read 12 0 $((four - one))
+fi

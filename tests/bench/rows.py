@@ -26,6 +26,7 @@ GOALS = {
     "el2_insns_untraced_refused": ("instructions", "1.01 peer"),
     "el2_insns_untraced_guest": ("instructions", "1.01 peer"),
     "el2_insns_function": ("instructions", 60),
+    "el2_insns_pmu_read": ("instructions", 12),
     "bytes_per_hyp_enter": ("bytes", 12),
     "writer_ns_const": ("ns", "1.2 peer"),
     "stream_insns_per_event": ("instructions", 220),
