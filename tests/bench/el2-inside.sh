@@ -83,7 +83,8 @@ caught()
 
 is_counted()
 {
-	hyptrace list -j | jq -e '[.[].events[] | select(.name == "hyp_enter" or .name == "host_hcall").counted] == [1, 1]' >/dev/null
+	hyptrace list -j | jq -e '[.[].events[] | select(.name == "hyp_enter" or .name == "host_hcall") | .counted] |
+		length == 2 and all' >/dev/null
 }
 
 # pmu COUNTERS: print how much hypercalls cost while "hyptrace stat" measures them with these counters. stat is stopped
