@@ -24,7 +24,6 @@ GOALS = {
     "el2_insns_count_hcall": ("instructions", 25),
     "el2_insns_count_exit": ("instructions", 25),
     "el2_insns_untraced_refused": ("instructions", "1.01 peer"),
-    "el2_insns_untraced_guest": ("instructions", "1.01 peer"),
     "el2_insns_function": ("instructions", 60),
     "el2_insns_pmu_read": ("instructions", 12),
     "bytes_per_hyp_enter": ("bytes", 12),
