@@ -105,7 +105,7 @@ test_tools_catch_read-srcs := $(call command,catch_stream.c die.c)
 test_tools_catch_read-cflags := $(tools-cflags)
 test_tools_catch_read-libs := \
 	$(patsubst %,-Wl$(comma)--wrap=%,clock_now poll hyptrace_stream_next catch_take catch_has_enough) \
-	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus hyptrace_file_write \
+	$(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,catch_add_cpu cmd_get_cpus cmd_leave_out_func hyptrace_file_write \
 	hyptrace_free_cpus ring_counts_of session_hold session_start hyptrace_stream_options)
 test_tools_metrics-srcs := $(call command,stat_metrics.c counters.c out.c message.c die.c)
 test_tools_metrics-cflags := $(tools-cflags) -DHYPTRACE_VERSION='"1"'
