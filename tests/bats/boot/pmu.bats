@@ -60,7 +60,7 @@ rows()
 
 @test "the numbers of a file are those of its events" {
 	ht record -q -o pmu.dat -e hyp_enter,hyp_exit,host_hcall,guest_enter,guest_exit --pmu cycles -- workload --psci 100 --mmio 100
-	rows pmu.dat >rows
+	rows pmu.dat >events.tsv
 	for by in hcall exit vcpu vm reason cpu; do
 		case $by in
 		hcall) event=host_hcall ;;
@@ -68,7 +68,7 @@ rows()
 		*) event=guest_exit ;;
 		esac
 		hyptrace stat -q -j -i pmu.dat --by "$by" --pmu cycles >stat.json
-		awk -v event="$event" '$3 == "pmu" && $5 == event { nr++; sum += $6 } END { print nr, sum }' rows >events
+		awk -v event="$event" '$3 == "pmu" && $5 == event { nr++; sum += $6 } END { print nr, sum }' events.tsv >events
 		jq -r '.rows | [(map(.measured) | add), (map(.measured * (.cycles // 0)) | add | round)] | map(tostring) | join(" ")' \
 			stat.json >stat
 		# the means are rounded
@@ -76,7 +76,7 @@ rows()
 	done
 	# each call of the file
 	hyptrace strace -q -j -i pmu.dat --pmu cycles >calls.json
-	awk '$3 == "pmu" && $5 != "hyp_enter" { nr++; sum += $6 } END { print nr, sum }' rows >events
+	awk '$3 == "pmu" && $5 != "hyp_enter" { nr++; sum += $6 } END { print nr, sum }' events.tsv >events
 	jq -rs 'map(select(.cycles != null)) | "\(length) \(map(.cycles) | add)"' calls.json | diff events -
 	run ! hyptrace strace -q -i pmu.dat --pmu nothing
 	run -0 --separate-stderr hyptrace stat -i pmu.dat --by hcall --pmu instructions
