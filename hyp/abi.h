@@ -34,7 +34,7 @@
 #include "abi_count.h"
 #include "pmu_abi.h"
 
-/* Must change whenever anything in this file or in abi_count.h changes its meaning. */
+/* Must change whenever anything in this file, abi_count.h or pmu_abi.h changes its meaning. */
 #define HYPTRACE_ABI_VERSION	17
 
 /**
@@ -128,9 +128,10 @@
  *	it has no list, and without protection, where the host changes the text.
  * @HYPTRACE_OP_PMU: (cpu, what) on that CPU: measure the events that it counts with a counter of
  *	its PMU: hyptrace_pmu_counter(), which takes the next place or one that is taken; or with
- *	none, and set what was measured to 0 (HYPTRACE_PMU_NONE; on any CPU while it is off).
- *	Switching the CPU off ends it, too. -EOPNOTSUPP without PMU; -EINVAL no such place or
- *	counter, or the host has not programmed it to count that event, or it does not count.
+ *	none (HYPTRACE_PMU_NONE, on any CPU while it is off), and set what was measured to 0
+ *	(HYPTRACE_PMU_RESET, likewise). Switching the CPU off ends it, too. -EOPNOTSUPP without PMU;
+ *	-EINVAL no such place or counter, or the host has not programmed it to count that event, or
+ *	it does not count.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {
@@ -191,7 +192,7 @@ enum hyptrace_write {
  * @HYPTRACE_FAULT_COMMIT: before it commits an event that is written
  * @HYPTRACE_FAULT_SWAP: while it swaps the reader page, before it publishes that
  * @HYPTRACE_FAULT_USER: before it returns to user space of the host, such as after an abort there
- * @HYPTRACE_FAULT_TLBI: after it has invalidated TLB entries of a VMID: it waits for 1/16 s there
+ * @HYPTRACE_FAULT_TLBI: after it has invalidated TLB entries: it waits for 1/16 s there
  */
 enum hyptrace_fault_point {
 	HYPTRACE_FAULT_NONE,

@@ -280,25 +280,32 @@ int hyptrace_count_reset(struct hyptrace_ring *ring)
  * @ring:	this CPU's, or that of a CPU that is off if with none
  * @what:	as in HYPTRACE_OP_PMU
  *
- * Return: as HYPTRACE_OP_PMU; -ENODATA pages are missing; -EBUSY another CPU.
+ * Return: as HYPTRACE_OP_PMU; -ENODATA pages are missing, but the CPU measures nothing after
+ * HYPTRACE_PMU_RESET; -EBUSY another CPU.
  */
 int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what)
 {
+	bool is_end = what == HYPTRACE_PMU_NONE || what == HYPTRACE_PMU_RESET;
 	struct hyptrace_counting *counting = &ring->counting;
-	int ret = 0;
+	int ret;
 
 	hyptrace_guard(&count_lock);
-	if (!may_change(ring) || (counting->off && what != HYPTRACE_PMU_NONE))
+	if (!may_change(ring) || (counting->off && !is_end))
 		return -EBUSY;
+	if (is_end)
+		hyptrace_pmu_clear(ring);
+	if (!counting->off)
+		hyptrace_set_silent(ring, ring->silent);
+	if (what == HYPTRACE_PMU_NONE)
+		return 0;
 	if (!has_all_pages(counting))
 		return -ENODATA;
-	if (what == HYPTRACE_PMU_NONE) {
-		hyptrace_pmu_clear(ring);
+	if (what == HYPTRACE_PMU_RESET) {
 		reset_measured(counting);
-	} else {
-		ret = hyptrace_pmu_set(ring, what);
+		return 0;
 	}
-	if (!counting->off)
+	ret = hyptrace_pmu_set(ring, what);
+	if (!ret)
 		hyptrace_set_silent(ring, ring->silent);
 
 	return ret;

@@ -63,6 +63,9 @@ s32 hyptrace_lock_wait_begin(struct hyptrace_ring *ring, const u16 *turn, u16 se
 	for (cpu = 0; cpu < hyptrace_nr_cpus(); cpu++) {
 		struct hyptrace_ring *of = hyptrace_ring_of(cpu);
 
+		/* It would be hidden after all: do not delay the lock. */
+		if (READ_ONCE(*turn) != served)
+			return HYPTRACE_LOCK_HIDDEN;
 		if (!of || of == ring)
 			continue;
 		if (READ_ONCE(of->silent) & (HYPTRACE_SILENT_GUEST | HYPTRACE_SILENT_LOAD))

@@ -138,7 +138,7 @@ static int check_counter(u8 number)
 }
 
 /**
- * hyptrace_pmu_clear() - measure nothing any more, and set what was measured to 0
+ * hyptrace_pmu_clear() - measure nothing any more
  * @ring:	this CPU's, or that of a CPU that is off
  *
  * Context: count_lock held.
@@ -168,6 +168,8 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		return ret;
 	if (place > pmu->nr || place >= HYPTRACE_PMU_COUNTERS || what >> 32)
 		return -EINVAL;
+	number = array_index_nospec(number, HYPTRACE_PMU_INSTRUCTIONS + 1);
+	place = array_index_nospec(place, HYPTRACE_PMU_COUNTERS);
 	type = read_counter(number).type;
 	if (event_of(number, type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
 		return -EINVAL;
@@ -222,11 +224,12 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 
-	pmu->has_begun[of] = true;
-	if (of == HYPTRACE_PMU_OF_VISIT)
+	if (of == HYPTRACE_PMU_OF_VISIT) {
 		memcpy(pmu->begun[of], pmu->now, sizeof(pmu->now));
-	else
-		read_all(pmu, pmu->begun[of]);
+		pmu->has_begun[of] = pmu->is_valid;
+	} else {
+		pmu->has_begun[of] = read_all(pmu, pmu->begun[of]);
+	}
 }
 
 /* Does this CPU record pmu? A hook has not said so, as for other events. */

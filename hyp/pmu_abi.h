@@ -10,8 +10,9 @@
 
 /* Counters of a CPU that EL2 can read */
 #define HYPTRACE_PMU_COUNTERS	4
-/* In HYPTRACE_OP_PMU: no counter */
+/* In HYPTRACE_OP_PMU: no counter; the same, and set what was measured to 0 */
 #define HYPTRACE_PMU_NONE	(~0ULL)
+#define HYPTRACE_PMU_RESET	(~1ULL)
 /* The numbers of the counters of cycles and of instructions; what they count */
 #define HYPTRACE_PMU_CYCLES	31
 #define HYPTRACE_PMU_INSTRUCTIONS 32

@@ -332,6 +332,13 @@ static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 
 	WRITE_ONCE(ring->to_count, counted & ~selected & ~measured);
 }
 
+/* Check whether this CPU measures an event that it counts. */
+static __always_inline bool hyptrace_is_measured(const struct hyptrace_ring *ring, u32 event)
+{
+	return ring->aside & ring->counting.selected & ring->counting.pmu.measured &
+	       BIT_ULL(event);
+}
+
 /**
  * hyptrace_clock_read_copy() - compute the time from this CPU's copy of the clock
  * @copy:	this CPU's

@@ -430,10 +430,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 									\
 		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 		save							\
-		ring->begun.name.counter = hyptrace_read_counter_synced(); \
 		if (can_measure(HYPTRACE_EVENT_##name) &&		\
-		    ring->aside & ring->counting.pmu.measured & BIT_ULL(HYPTRACE_EVENT_##name)) \
+		    hyptrace_is_measured(ring, HYPTRACE_EVENT_##name))	\
 			hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_CALL);	\
+		ring->begun.name.counter = hyptrace_read_counter_synced(); \
 	}								\
 									\
 	void __hyptrace_##name(proto)					\

@@ -92,8 +92,32 @@ static int set_events(struct hyptrace_remote *remote, u64 events, struct netlink
 	return 0;
 }
 
+static void end_pmu(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote)
+		hold->has_pmu = false;
+	if (remote->has_pmu)
+		remote->desc->counting->set_pmu(NULL, remote->desc->priv, NULL);
+	remote->has_pmu = false;
+}
+
+/* Give the PMU back if no socket has it that still holds events. */
+static void end_unheld_pmu(struct hyptrace_remote *remote)
+{
+	struct hyptrace_socket_hold *hold;
+
+	list_for_each_entry(hold, &remote->holds, of_remote) {
+		if (hold->has_pmu && hold->counted)
+			return;
+	}
+	end_pmu(remote);
+}
+
 static void free_counters(struct hyptrace_remote *remote)
 {
+	end_pmu(remote);
 	if (remote->has_counters)
 		remote->desc->counting->free(remote->desc->priv);
 	remote->has_counters = false;
@@ -173,21 +197,11 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 	} else {
 		remote->count_requested &= ~mask;
 		override_holds(remote, mask);
+		end_unheld_pmu(remote);
 		add_break(remote, mask & was_counted);
 		hyptrace_count_free_unused(remote);
 	}
 	return 0;
-}
-
-static void end_pmu(struct hyptrace_remote *remote)
-{
-	struct hyptrace_socket_hold *hold;
-
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		hold->has_pmu = false;
-	if (remote->has_pmu)
-		remote->desc->counting->set_pmu(NULL, remote->desc->priv, NULL);
-	remote->has_pmu = false;
 }
 
 /* The events that @hold holds are counted: have the PMU count during them. */
@@ -226,13 +240,8 @@ static int begin_pmu(struct hyptrace_remote *remote, struct hyptrace_socket_hold
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	u64 events = remote->count_requested | held_events(remote);
-	struct hyptrace_socket_hold *hold;
-	bool has_pmu = false;
 
-	list_for_each_entry(hold, &remote->holds, of_remote)
-		has_pmu |= hold->has_pmu;
-	if (!has_pmu)
-		end_pmu(remote);
+	end_unheld_pmu(remote);
 	return set_events(remote, events, extack);
 }
 
@@ -261,7 +270,8 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
  * The last release frees the counters, unless count-set has requested some.
  *
  * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
- * the remote's callback. After an error nothing has changed.
+ * the remote's callback. After an error nothing has changed, but the PMU counts nothing any more
+ * for this socket if @pmu asks for it.
  */
 int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			   u64 mask, bool on, const struct hyptrace_pmu_request *pmu,
@@ -278,7 +288,6 @@ int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_
 		return -ENOMEM;
 	before = hold->counted;
 	hold->counted = on ? before | mask : before & ~mask;
-	hold->has_pmu &= !!hold->counted;
 	err = hyptrace_count_update(remote, extack);
 	if (!err && on && pmu->nr)
 		err = begin_pmu(remote, hold, pmu, extack);

@@ -5,8 +5,8 @@
  * writer.c.
  *
  * The events of perf are pinned, and each is of one CPU. perf may give an event another counter
- * when its set of events changes. The writer notices that, and measures nothing until
- * follow() has told it.
+ * when its set of events changes, or none. The writer notices that, and measures nothing until
+ * hyptrace_writer_pmu_follow() has told it.
  */
 #define pr_fmt(fmt) "hyptrace: " fmt
 
@@ -82,21 +82,22 @@ static s64 tell(struct hyptrace_writer *writer, unsigned int cpu, unsigned int i
 {
 	struct hyptrace_pmu_counters *counters = &writer->pmu_counters[cpu];
 	int number = number_of(counters->events[i]);
+	s64 ret;
 
-	counters->numbers[i] = number;
 	if (number < 0)
 		return -EBUSY;
-	return hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU,
-				       hyptrace_pmu_counter(i, number, writer->pmu.events[i]));
+	ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU,
+				      hyptrace_pmu_counter(i, number, writer->pmu.events[i]));
+	counters->numbers[i] = ret ? -1 : number;
+	return ret;
 }
 
 /* Have the PMU of a CPU count, whose counters the writer does not know so far. */
 static s64 begin(struct hyptrace_writer *writer, unsigned int cpu, unsigned int *which)
 {
 	struct hyptrace_pmu_counters *counters = &writer->pmu_counters[cpu];
-	s64 ret;
+	s64 ret = 0;
 
-	ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_NONE);
 	for (*which = 0; !ret && *which < writer->pmu.nr; ++*which) {
 		struct perf_event *event = create_event(cpu, writer->pmu.events[*which]);
 
@@ -110,16 +111,26 @@ static s64 begin(struct hyptrace_writer *writer, unsigned int cpu, unsigned int 
 	return ret;
 }
 
+/* Give back the counters of a CPU. */
+static void end(struct hyptrace_writer *writer, unsigned int cpu)
+{
+	s64 ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_NONE);
+
+	/* a CPU that is offline, without the writer having seen it going, measures nothing */
+	if (ret && ret != -EBUSY)
+		pr_warn_once("%s: the writer goes on to read the PMU of CPU %u: %lld\n", writer->name,
+			     cpu, ret);
+	release(writer, cpu);
+}
+
 static void end_all(struct hyptrace_writer *writer)
 {
 	unsigned int cpu;
 
 	if (!writer->pmu_counters)
 		return;
-	for_each_possible_cpu(cpu) {
-		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_NONE);
-		release(writer, cpu);
-	}
+	for_each_possible_cpu(cpu)
+		end(writer, cpu);
 	kfree(writer->pmu_counters);
 	writer->pmu_counters = NULL;
 	writer->pmu.nr = 0;
@@ -129,8 +140,8 @@ static void end_all(struct hyptrace_writer *writer)
 static int refuse(struct netlink_ext_ack *extack, s64 err, unsigned int cpu, u16 what)
 {
 	if (err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -ENXIO)
-		NL_SET_ERR_MSG_FMT(extack, "CPU %u has no PMU that counts 0x%x in the hypervisor",
-				   cpu, what);
+		NL_SET_ERR_MSG_FMT(extack, "CPU %u has no PMU that counts in the hypervisor",
+				   cpu);
 	else if (err == -EBUSY || err == -ENOSPC)
 		NL_SET_ERR_MSG_FMT(extack, "CPU %u has no free counter for 0x%x: perf uses them",
 				   cpu, what);
@@ -166,6 +177,8 @@ int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *pr
 		goto out;
 	}
 	writer->pmu = *request;
+	for_each_possible_cpu(cpu)
+		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
 	for_each_online_cpu(cpu) {
 		err = begin(writer, cpu, &which);
 		if (err) {
@@ -192,8 +205,13 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 	for (i = 0; writer->pmu_counters && i < writer->pmu.nr; i++) {
 		struct hyptrace_pmu_counters *counters = &writer->pmu_counters[cpu];
 
-		if (counters->events[i] && number_of(counters->events[i]) != counters->numbers[i])
-			tell(writer, cpu, i);
+		if (!counters->events[i] ||
+		    number_of(counters->events[i]) == counters->numbers[i])
+			continue;
+		/* perf has needed it, and does not give it back of its own */
+		if (number_of(counters->events[i]) < 0)
+			perf_event_enable(counters->events[i]);
+		tell(writer, cpu, i);
 	}
 	cpus_read_unlock();
 }
@@ -210,7 +228,7 @@ void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
 
 	if (writer->pmu_counters && begin(writer, cpu, &which)) {
 		pr_warn("%s: CPU %u is online, but its PMU does not count\n", writer->name, cpu);
-		release(writer, cpu);
+		end(writer, cpu);
 	}
 }
 
@@ -222,10 +240,6 @@ void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
  */
 void hyptrace_writer_pmu_offline(struct hyptrace_writer *writer)
 {
-	unsigned int cpu = smp_processor_id();
-
-	if (!writer->pmu_counters)
-		return;
-	hyptrace_writer_call(writer, HYPTRACE_OP_PMU, cpu, HYPTRACE_PMU_NONE, 0);
-	release(writer, cpu);
+	if (writer->pmu_counters)
+		end(writer, smp_processor_id());
 }

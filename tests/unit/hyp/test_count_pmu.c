@@ -41,7 +41,7 @@ static int start(void **state)
 static int start_pmu(void **state)
 {
 	start(state);
-	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
+	assert_int_equal(pmu(HYPTRACE_PMU_RESET), 0);
 	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), 0);
 	assert_int_equal(pmu(hyptrace_pmu_counter(1, HYPTRACE_PMU_CYCLES,
 						  HYPTRACE_PMU_CPU_CYCLES)), 0);
@@ -145,8 +145,9 @@ static void runs_of_guests(void **state)
 	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = 1ULL << HYPTRACE_EXIT_EC_SHIFT };
 
 	(void)state;
-	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	assert_true(hyptrace_is_measured(hyptrace_this_ring(), HYPTRACE_EVENT_guest_exit));
 	hyptrace_pmu_begin(hyptrace_this_ring(), HYPTRACE_PMU_OF_GUEST);
+	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
 	hyptrace_guest_begin(true);
 	work(50, 60);
 	hypercall();
@@ -188,25 +189,40 @@ static void what_counts_something_else_is_not_measured(void **state)
 	check_key(KEY(host_hcall, CALL), 4, 2, 100, 600);
 }
 
-static void the_end_sets_the_sums_to_0(void **state)
+static void the_end_keeps_the_sums(void **state)
 {
 	(void)state;
 	hypercall();
 	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
-	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
 	hypercall();
-	check_key(KEY(host_hcall, CALL), 2, 0, 0, 0);
+	check_key(KEY(host_hcall, CALL), 2, 1, 100, 300);
+	assert_int_equal(pmu(HYPTRACE_PMU_RESET), 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 3, 0, 0, 0);
+}
+
+/* Without the pages of the counters, too, the host can end it. */
+static void the_end_needs_no_pages(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, 0, 0), 0);
+	count_pages_free(&pages);
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), -ENODATA);
+	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
+	assert_int_equal(env_rings[CPU].counting.pmu.measured, 0);
+	count_pages_give(&pages, CPU, 0);
 }
 
 static void a_cpu_that_was_off_measures_nothing(void **state)
 {
 	(void)state;
+	hypercall();
 	hyptrace_cpu_off();
 	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), -EBUSY);
 	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
 	hyptrace_cpu_on();
 	hypercall();
-	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+	check_key(KEY(host_hcall, CALL), 2, 1, 100, 300);
 }
 
 static void refusals_change_nothing(void **state)
@@ -241,7 +257,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
-		cmocka_unit_test_setup_teardown(the_end_sets_the_sums_to_0, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(the_end_keeps_the_sums, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(the_end_needs_no_pages, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(a_cpu_that_was_off_measures_nothing, start_pmu,
 						stop),
 		cmocka_unit_test_setup_teardown(refusals_change_nothing, start_pmu, stop),

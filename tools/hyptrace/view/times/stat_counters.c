@@ -311,13 +311,20 @@ static int take_interval(struct counting *c)
 static void show_interval(struct loop *l)
 {
 	struct counting *c = ((struct stat *)((struct session *)l->arg)->arg)->counting;
+	unsigned int i;
 
 	c->code = take_interval(c);
 	if (!c->code && !c->stat->show(c->stat))
 		c->has_ended = true;
 	/* what others have switched off */
-	if (!c->code && c->is_broken && !c->has_ended)
+	if (!c->code && c->is_broken && !c->has_ended) {
 		c->code = hold(c, true);
+		/* what the PMU has counted begins again */
+		for (i = 0; i < c->nr_last; i++) {
+			c->last[i]->measured = 0;
+			memset(c->last[i]->pmu, 0, sizeof(c->last[i]->pmu));
+		}
+	}
 	l->is_over |= c->code || c->has_ended;
 }
 
