@@ -118,8 +118,8 @@ static void end(struct hyptrace_writer *writer, unsigned int cpu)
 
 	/* a CPU that is offline, without the writer having seen it going, measures nothing */
 	if (ret && ret != -EBUSY)
-		pr_warn_once("%s: the writer goes on to read the PMU of CPU %u: %lld\n", writer->name,
-			     cpu, ret);
+		pr_warn_once("%s: the writer goes on to read the PMU of CPU %u: %lld\n",
+			     writer->name, cpu, ret);
 	release(writer, cpu);
 }
 
