@@ -545,20 +545,20 @@ HYP_EVENT(func,
  * counter is the number of what the PMU has counted: PMEVTYPER<n>_EL0.evtCount.
  */
 HYP_EVENT(pmu,
-	HE_PROTO(u16 what, u32 of, u64 total),
+	HE_PROTO(u16 what, u32 event, u64 total),
 	HE_STRUCT(
 		he_field(u16, counter)
-		he_field(u32, event)
+		he_field(u32, of)
 		he_field(u64, count)
 	),
 	HE_ASSIGN(
 		__entry->counter = what;
-		__entry->event = of;
+		__entry->of = event;
 		__entry->count = total;
 	),
-	HE_PRINTK("counter=%s event=%s count=%llu",
+	HE_PRINTK("counter=%s of=%s count=%llu",
 		  __print_symbolic(__entry->counter, HYPTRACE_PMU_NAMES),
-		  __print_symbolic(__entry->event, HYPTRACE_PMU_OF_NAMES), __entry->count)
+		  __print_symbolic(__entry->of, HYPTRACE_PMU_OF_NAMES), __entry->count)
 )
 
 /*

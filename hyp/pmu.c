@@ -243,7 +243,7 @@ static void record(struct hyptrace_ring *ring, unsigned int of, u16 event, u64 c
 		   u64 time)
 {
 	const struct hyptrace_entry_pmu entry = {
-		.common_type = HYPTRACE_EVENT_pmu, .counter = event, .event = of, .count = count,
+		.common_type = HYPTRACE_EVENT_pmu, .counter = event, .of = of, .count = count,
 	};
 
 	static_assert(sizeof(entry) == 2 * sizeof(u16) + sizeof(u32) + sizeof(u64));

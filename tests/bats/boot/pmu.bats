@@ -17,7 +17,7 @@ setup()
 # rows FILE: of each event a line CPU TS EVENT COUNTER OF COUNT
 rows()
 {
-	hyptrace report -q -j "$1" | jq -r '[.cpu, .ts, .event, .symbols.counter // "-", .symbols.event // "-",
+	hyptrace report -q -j "$1" | jq -r '[.cpu, .ts, .event, .symbols.counter // "-", .symbols.of // "-",
 		.fields.count // 0] | @tsv'
 }
 

@@ -158,7 +158,7 @@ static void measured_events(void **state)
 static void note(struct pmu_counts *counts, uint64_t ts, uint32_t of, uint16_t counter,
 		 uint64_t count)
 {
-	const struct entry_pmu payload = { .counter = counter, .event = of, .count = count };
+	const struct entry_pmu payload = { .counter = counter, .of = of, .count = count };
 	struct hyptrace_record rec = record_of("pmu", &payload, event_of("pmu")->size);
 
 	rec.ts = ts;

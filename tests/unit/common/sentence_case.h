@@ -67,7 +67,7 @@ static const struct {
 	NAMES_OF("func", "id", { 0, "handle_host_hcall" }, { 1, "handle___share" }, { 2, "outer" },
 		 { 3, "inner" }, { 4, "leaf" }, { 5, "kvm_host_psci_handler" }),
 	NAMES_OF("pmu", "counter", HYPTRACE_PMU_NAMES),
-	NAMES_OF("pmu", "event", HYPTRACE_PMU_OF_NAMES),
+	NAMES_OF("pmu", "of", HYPTRACE_PMU_OF_NAMES),
 };
 
 static struct hyptrace_symbol symbols[COUNT(field_names)][MAX_SYMBOLS];

@@ -351,8 +351,8 @@ static void memory(void **state)
 	       .duration = 1204);
 	EXPECT("other held by CPU 0 <0 ns>", lock_wait, .owner = 0);
 	EXPECT("0x9 <40 ns>", lock_wait, .lock = 9, .owner = -1, .duration = 40);
-	EXPECT("host_hcall instructions=1377", pmu, .counter = 8, .event = 1, .count = 1377);
-	EXPECT("0x7 0xffff=18446744073709551615", pmu, .counter = 0xffff, .event = 7,
+	EXPECT("host_hcall instructions=1377", pmu, .counter = 8, .of = 1, .count = 1377);
+	EXPECT("0x7 0xffff=18446744073709551615", pmu, .counter = 0xffff, .of = 7,
 	       .count = UINT64_MAX);
 }
 

@@ -121,7 +121,7 @@ int session_hold_pmu(struct session *s, const struct event_choice *choice)
 	if (!pmu->nr)
 		return EXIT_DONE;
 	for (i = 0; i < s->nr_events; i++)
-		if (is_measured(s, hyptrace_event_field(event, "event"), s->events[i], choice))
+		if (is_measured(s, hyptrace_event_field(event, "of"), s->events[i], choice))
 			*xappend(pmu->held, pmu->nr_held) = s->events[i]->name;
 	if (!pmu->nr_held)
 		return cmd_fail("cannot use the PMU: it measures hyp_enter, host_hcall and guest_exit, and none of them is chosen");

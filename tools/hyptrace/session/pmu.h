@@ -28,7 +28,7 @@ struct pmu {
 /* What the last events pmu of a CPU say; all 0 is nothing */
 struct pmu_counts {
 	uint64_t	ts;			/* their time */
-	uint64_t	event;			/* the value of their field event */
+	uint64_t	event;			/* the value of their field of */
 	const struct hyptrace_meaning *meaning;
 	unsigned int	has;			/* a bit for each of @n */
 	uint64_t	n[PMU_MAX];		/* in the order of the words */
