@@ -80,7 +80,8 @@ static int check_options(const struct catcher *c)
 				 c->path ? "file" : "snapshot");
 	if (c->path && c->dir)
 		return cmd_usage("--snapshot saves what the rings hold: it takes no --file");
-	if (c->is_graph && (c->path || c->dir || c->after || choice_is_made(&c->session.choice)))
+	if (c->is_graph && (c->path || c->dir || c->after || c->session.choice.words.nr ||
+			    c->session.choice.filter))
 		return cmd_usage("--graph prints functions: it takes no --after, --event, --file, --filter and --snapshot");
 	if (!c->dir && (c->is_limited || c->idle))
 		return cmd_usage("--keep, --limit, --rate and --idle need --snapshot");

@@ -50,7 +50,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = ARGS_COMMAND,
-	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall and cpu EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
+	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall, cpu and lock EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
 	.children = (const struct argp_child[]){ { &stat_argp, 0, NULL, 0 }, { 0 } },
 };
 
