@@ -191,6 +191,7 @@ is_complete()
 	hyptrace catch -q -j --graph -i all.dat "host_hcall && id == $call" |
 		jq -se --arg call "handle_$call" 'map(select(.event == "func" and .depth == 0) | .name) | unique == [$call]'
 	run -1 ht catch --graph --after 3 host_hcall
+	run -1 ht catch --graph -e func host_hcall
 	says '--graph prints functions: it takes no --after'
 }
 
