@@ -178,6 +178,7 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		pmu->nr++;
 	pmu->numbers[place] = number;
 	pmu->types[place] = type;
+	pmu->events[place] = event_of(number, type);
 	pmu->enabled = 0;
 	for (place = 0; place < pmu->nr; place++)
 		pmu->enabled |= BIT_ULL(pmu->numbers[place]);
@@ -232,49 +233,30 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 	}
 }
 
-/* Does this CPU record pmu? A hook has not said so, as for other events. */
-static bool is_recorded(const struct hyptrace_ring *ring)
-{
-	return (ring->enabled | ring->aside) & ~READ_ONCE(hyptrace_events_barred) &
-	       BIT_ULL(HYPTRACE_EVENT_pmu);
-}
-
-static void record(struct hyptrace_ring *ring, unsigned int of, u16 event, u64 count,
-		   u64 time)
-{
-	const struct hyptrace_entry_pmu entry = {
-		.common_type = HYPTRACE_EVENT_pmu, .counter = event, .of = of, .count = count,
-	};
-
-	static_assert(sizeof(entry) == 2 * sizeof(u16) + sizeof(u32) + sizeof(u64));
-	hyptrace_record_payload(ring, &entry, sizeof(entry), time);
-}
-
 /**
  * hyptrace_pmu_end() - end to measure an event, with the values that hyptrace_pmu_read() has read
  * @ring:	this CPU's
- * @of:		the event
+ * @of:		the event: HYPTRACE_PMU_OF_*
  * @counter:	the counters of its key
- * @time:	of the event
+ * @counts:	out: what each counter has counted
  *
  * A counter of events may have 32 bits only: none counts more than that during an event.
  *
- * Context: EL2, in no other event.
+ * Return: whether it was measured.
  */
-void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
-		      struct hyptrace_private_count *counter, u64 time)
+bool hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
+		      struct hyptrace_private_count *counter, u64 counts[HYPTRACE_PMU_COUNTERS])
 {
 	struct hyptrace_count *published = hyptrace_count_published(counter);
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
-	u64 counts[HYPTRACE_PMU_COUNTERS];
 	u32 i;
 
 	if (!pmu->has_begun[of])
-		return;
+		return false;
 	pmu->has_begun[of] = false;
 	/* The host may have given a counter to somebody else, or have stopped it. */
 	if (!pmu->is_valid)
-		return;
+		return false;
 
 	hyptrace_count_begin_change(counter);
 	WRITE_ONCE(published->measured, ++counter->measured);
@@ -287,6 +269,5 @@ void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
 	}
 	hyptrace_count_end_change(counter);
 
-	for (i = 0; is_recorded(ring) && i < pmu->nr; i++)
-		record(ring, of, event_of(pmu->numbers[i], pmu->types[i]), counts[i], time);
+	return true;
 }

@@ -28,7 +28,8 @@
  * @enabled:	bit per number: the counters
  * @nr:		how many there are
  * @numbers:	of each, its number
- * @types:	of each, what it is programmed to count
+ * @events:	of each, what it counts
+ * @types:	of each, how it is programmed
  * @now:	their values when an event ended, or hyp_enter began
  * @is_valid:	all of them counted then what they are to
  * @begun:	their values when each event began: HYPTRACE_PMU_OF_*
@@ -39,6 +40,7 @@ struct hyptrace_pmu {
 	u64	enabled;
 	u32	nr;
 	u8	numbers[HYPTRACE_PMU_COUNTERS];
+	u16	events[HYPTRACE_PMU_COUNTERS];
 	u64	types[HYPTRACE_PMU_COUNTERS];
 	u64	now[HYPTRACE_PMU_COUNTERS];
 	bool	is_valid;
@@ -72,7 +74,7 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what);
 void hyptrace_pmu_clear(struct hyptrace_ring *ring);
 void hyptrace_pmu_read(struct hyptrace_ring *ring);
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of);
-void hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
-		      struct hyptrace_private_count *counter, u64 time);
+bool hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
+		      struct hyptrace_private_count *counter, u64 counts[HYPTRACE_PMU_COUNTERS]);
 
 #endif /* __HYPTRACE_PMU_H */

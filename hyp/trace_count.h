@@ -121,6 +121,34 @@ static __always_inline void count_only(struct hyptrace_ring *ring, u32 event, u6
 	      hyptrace_read_counter_synced());
 }
 
+/* Does this CPU record pmu? A hook has not said so, as for other events. */
+static __always_inline bool records_pmu(const struct hyptrace_ring *ring)
+{
+	return (ring->enabled | ring->aside) & ~READ_ONCE(hyptrace_events_barred) &
+	       BIT_ULL(HYPTRACE_EVENT_pmu);
+}
+
+/* End to measure an event, and record what was counted. @time: of the event */
+static noinline void end_measure(struct hyptrace_ring *ring, u32 of,
+				 struct hyptrace_private_count *counter, u64 time)
+{
+	const struct hyptrace_pmu *pmu = &ring->counting.pmu;
+	u64 counts[HYPTRACE_PMU_COUNTERS];
+	u32 i;
+
+	if (!hyptrace_pmu_end(ring, of, counter, counts))
+		return;
+	for (i = 0; records_pmu(ring) && i < pmu->nr; i++) {
+		const struct hyptrace_entry_pmu entry = {
+			.common_type = HYPTRACE_EVENT_pmu, .counter = pmu->events[i], .of = of,
+			.count = counts[i],
+		};
+
+		static_assert(sizeof(entry) == 2 * sizeof(u16) + sizeof(u32) + sizeof(u64));
+		hyptrace_record_payload(ring, &entry, sizeof(entry), time);
+	}
+}
+
 /* An event was counted: end to measure it, or begin to, if it is hyp_enter. */
 static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 				    struct hyptrace_private_count *end, u64 counter)
@@ -132,13 +160,13 @@ static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 	case HYPTRACE_EVENT_hyp_exit:
 		/* The first key has no room for it. */
 		if (end != ring->counting.ends[0])
-			hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
+			end_measure(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
-		hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_CALL, end - 1, counter);
+		end_measure(ring, HYPTRACE_PMU_OF_CALL, end - 1, counter);
 		break;
 	case HYPTRACE_EVENT_guest_exit:
-		hyptrace_pmu_end(ring, HYPTRACE_PMU_OF_GUEST, end - 1, counter);
+		end_measure(ring, HYPTRACE_PMU_OF_GUEST, end - 1, counter);
 		break;
 	}
 }

@@ -444,8 +444,8 @@ TEST_F(exits, a_protected_guest_leaves_the_outermost_events_only)
 	self->nr_types = sizeof(all) / sizeof(all[0]);
 	ASSERT_EQ(0, event_types(&self->nl, REMOTE, all, self->types, self->nr_types));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
-	/* and func and pmu, which few kernels have */
-	EXPECT_EQ(info.nr_events, self->nr_types + 2);
+	/* and func, which few kernels have */
+	EXPECT_EQ(info.nr_events, self->nr_types + 1);
 	nr = trace(_metadata, self, &work, &pid, &irqs, &ns);
 	for (event = self->events; event < self->events + nr; event++) {
 		if (!enter) {
