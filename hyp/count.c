@@ -292,10 +292,11 @@ int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what)
 	hyptrace_guard(&count_lock);
 	if (!may_change(ring) || (counting->off && !is_end))
 		return -EBUSY;
-	if (is_end)
+	if (is_end) {
 		hyptrace_pmu_clear(ring);
-	if (!counting->off)
-		hyptrace_set_silent(ring, ring->silent);
+		if (!counting->off)
+			hyptrace_set_silent(ring, ring->silent);
+	}
 	if (what == HYPTRACE_PMU_NONE)
 		return 0;
 	if (!has_all_pages(counting))

@@ -2,21 +2,12 @@
 /*
  * The counters of the CPU's PMU: which ones EL2 reads, and what they have counted during an event.
  * The host is not trusted: it may program them in any way at any time, but EL2 reads no counter
- * that the CPU does not have, and says nothing if one counts something else. Called by hcall.c,
- * count.c, trace.c and hooks.h.
+ * that the CPU does not have, and says nothing if one counts something else. Called by count.c,
+ * trace.c, trace_count.h and hooks.h.
  *
  * Registers: Arm Architecture Reference Manual, D13 "The Performance Monitors Extension".
  */
 #include "hooks.h"
-
-#ifdef __KVM_NVHE_HYPERVISOR__
-
-/* PMICNTR_EL0 and PMICFILTR_EL0, which not all assemblers know */
-#define PMICNTR		"s3_3_c9_c4_0"
-#define PMICFILTR	"s3_3_c9_c6_0"
-
-#define LOW_NUMBERS	"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
-#define HIGH_NUMBERS	"16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30"
 
 /**
  * struct pmu_value - a counter
@@ -27,6 +18,15 @@ struct pmu_value {
 	u64 count;
 	u64 type;
 };
+
+#ifdef __KVM_NVHE_HYPERVISOR__
+
+/* PMICNTR_EL0 and PMICFILTR_EL0, which not all assemblers know */
+#define PMICNTR		"s3_3_c9_c4_0"
+#define PMICFILTR	"s3_3_c9_c6_0"
+
+#define LOW_NUMBERS	"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+#define HIGH_NUMBERS	"16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30"
 
 /*
  * Read the counter with a number, which is valid: there is a register for each. A place in the
@@ -81,11 +81,6 @@ static bool has_counter_of_instructions(void)
 #define synchronize_counters()	isb()
 
 #else
-
-struct pmu_value {
-	u64 count;
-	u64 type;
-};
 
 #ifdef HYPTRACE_ENV_HOST
 struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
