@@ -204,13 +204,14 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 	cpus_read_lock();
 	for (i = 0; writer->pmu_counters && i < writer->pmu.nr; i++) {
 		struct hyptrace_pmu_counters *counters = &writer->pmu_counters[cpu];
+		struct perf_event *event = counters->events[i];
+		int number = event ? number_of(event) : -1;
 
-		if (!counters->events[i] ||
-		    number_of(counters->events[i]) == counters->numbers[i])
+		if (!event || (number >= 0 && number == counters->numbers[i]))
 			continue;
 		/* perf has needed it, and does not give it back of its own */
-		if (number_of(counters->events[i]) < 0)
-			perf_event_enable(counters->events[i]);
+		if (number < 0)
+			perf_event_enable(event);
 		tell(writer, cpu, i);
 	}
 	cpus_read_unlock();
