@@ -15,19 +15,13 @@ if [[ -c /dev/kvm ]]; then
 fi
 passed=0 failed=0
 cd /mnt/repo/tests || exit
-# check_keys: report whether the emulator executes the code of KVM's notifiers. Guests hang if it does not.
+# check_keys: say whether the emulator executes the code of KVM's notifiers: a test that hangs may hang for that reason.
 check_keys()
 {
 	local missed
 	[[ -c /dev/kvm ]] || return
 	missed=$(</sys/module/hyptrace_keys/parameters/missed)
-	if [[ $missed == 0 ]]; then
-		echo "ok - KVM's notifiers of preemption are called on each CPU"
-		((++passed))
-	else
-		echo "not ok - KVM's notifiers of preemption are called on each CPU: ${missed:-unknown} calls were missed"
-		((++failed))
-	fi
+	[[ $missed == 0 ]] || echo "# ${missed:-unknown} calls of KVM's notifiers of preemption were missed: the emulator executes old code"
 }
 
 # The module keeps the static key of these notifiers switched on.
