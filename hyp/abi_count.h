@@ -14,12 +14,13 @@
  *
  *	event		keys, in this order		time
  *	hyp_enter	reason				until hyp_exit
- *	hyp_exit	reason				until hyp_enter: @outside of the first key
  *	host_hcall	id; the last key: all others	field duration
  *	guest_exit	ec of a trap; then the code	field duration
  *			of an exit that is no trap
  *	mem_transition	op				0
  *	lock_wait	lock				field duration
+ *	hyp_exit	one, whose @outside is by	until hyp_enter
+ *			reason
  */
 #define HYPTRACE_COUNT_REASONS		16
 #define HYPTRACE_COUNT_EXITS		8
@@ -37,8 +38,9 @@
 	(HYPTRACE_COUNT_KEY_guest_exit + HYPTRACE_COUNT_CLASSES + HYPTRACE_COUNT_CODES)
 #define HYPTRACE_COUNT_KEY_lock_wait \
 	(HYPTRACE_COUNT_KEY_mem_transition + HYPTRACE_COUNT_MEM_OPS)
-#define HYPTRACE_COUNT_KEYS \
+#define HYPTRACE_COUNT_KEY_hyp_exit \
 	(HYPTRACE_COUNT_KEY_lock_wait + HYPTRACE_COUNT_LOCKS)
+#define HYPTRACE_COUNT_KEYS		(HYPTRACE_COUNT_KEY_hyp_exit + 1)
 
 /*
  * Bucket 0 of the histogram has times of 0 ticks, and bucket b those of 2^(b-1) to 2^b - 1. The
@@ -56,12 +58,12 @@
  *		and after, and read all again if it was odd or has changed
  * @max:	longest time, in ticks of the counter
  * @total:	sum of the times, ticks, without those in @packed
- * @outside:	of the first key, by the reason of hyp_exit: ticks that the CPU was outside of EL2
- *		after such exits, less the counter as it was at the last one. So the one that is
- *		negative is that of the last exit: add the counter as it is now, or as it was when
- *		the CPU entered EL2, if it is there. EL2 changes them at hyp_exit, not at hyp_enter,
- *		and @seq does not protect them. When EL2 begins to count hyp_enter, the last exit is
- *		one with HYPTRACE_REASON_ERET_HOST; when it ceases to, none of them is negative.
+ * @outside:	of hyp_exit, by its reason: ticks that the CPU was outside of EL2 after such exits,
+ *		less the counter as it was at the last one. So the one that is negative is that of
+ *		the last exit: add the counter as it is now, or as it was when the CPU entered EL2,
+ *		if it is there. EL2 changes them at hyp_exit, not at hyp_enter, and @seq does not
+ *		protect them. When EL2 begins to count hyp_enter, the last exit is one with
+ *		HYPTRACE_REASON_ERET_HOST; when it ceases to, none of them is negative.
  * @measured:	of all other keys: events that were measured with the PMU
  * @pmu:	the sums of what each counter has counted during them, by its place
  * @reserved:	0

@@ -12,12 +12,12 @@
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
 
-/* Set what was measured to 0. The first key has the time outside of EL2 there. */
+/* Set what was measured to 0: nothing of hyp_exit. */
 static void reset_measured(struct hyptrace_counting *counting)
 {
 	u32 key, i;
 
-	for (key = 1; key < HYPTRACE_COUNT_KEYS; key++) {
+	for (key = 0; key < HYPTRACE_COUNT_KEY_hyp_exit; key++) {
 		struct hyptrace_private_count *counter = counting->ends[key] - 1;
 		struct hyptrace_count *published = hyptrace_count_published(counter);
 
@@ -68,12 +68,12 @@ static void use_last_page(struct hyptrace_counting *counting)
 
 	memset(counter, 0, PAGE_SIZE);
 	memset(shared, 0, PAGE_SIZE);
-	if (!last)
-		memset(counting->outside, 0, sizeof(counting->outside));
 	for (i = 0; i < KEYS_PER_PAGE && key < HYPTRACE_COUNT_KEYS; i++, key++) {
 		counter[i].distance = (u8 *)shared[i].packed - (u8 *)counter[i].packed;
 		counting->ends[key] = &counter[i + 1];
 	}
+	if (key == HYPTRACE_COUNT_KEYS)
+		memset(counting->outside, 0, sizeof(counting->outside));
 }
 
 static int take_pair(struct hyptrace_counting *counting, u64 pfn, u64 shared_pfn)
@@ -161,7 +161,7 @@ int hyptrace_count_free(struct hyptrace_ring *ring)
 
 static u64 *published_outside(struct hyptrace_counting *counting)
 {
-	return hyptrace_count_published(counting->ends[0] - 1)->outside;
+	return hyptrace_count_published(counting->ends[HYPTRACE_COUNT_KEY_hyp_exit] - 1)->outside;
 }
 
 /* The CPU is at EL2 for the host: that is the host's time until the next hyp_enter. */

@@ -158,9 +158,7 @@ static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_VISIT);
 		break;
 	case HYPTRACE_EVENT_hyp_exit:
-		/* The first key has no room for it. */
-		if (end != ring->counting.ends[0])
-			end_measure(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
+		end_measure(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
 		break;
 	case HYPTRACE_EVENT_host_hcall:
 		end_measure(ring, HYPTRACE_PMU_OF_CALL, end - 1, counter);

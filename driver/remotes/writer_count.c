@@ -225,16 +225,13 @@ static u64 ticks_to_ns(const struct hyptrace_writer *writer, u64 ticks)
 }
 
 static void add_up(const struct hyptrace_writer *writer, const struct hyptrace_count *count,
-		   bool is_first, struct hyptrace_event_counter *counter)
+		   struct hyptrace_event_counter *counter)
 {
 	u64 total = count->total;
 	unsigned int i;
 
-	*counter = (struct hyptrace_event_counter) { };
-	if (!is_first) {
-		counter->measured = count->measured;
-		memcpy(counter->pmu, count->pmu, sizeof(counter->pmu));
-	}
+	*counter = (struct hyptrace_event_counter) { .measured = count->measured };
+	memcpy(counter->pmu, count->pmu, sizeof(counter->pmu));
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->buckets[i] = count->nr[i];
 		if (i < HYPTRACE_COUNT_PACKED_BUCKETS) {
@@ -293,15 +290,15 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	if (!number)
 		hyptrace_writer_pmu_follow(writer, cpu);
 
-	if (number >= HYPTRACE_COUNT_KEYS) {
-		from = find_counter(writer, cpu, 0);
-		read_outside(writer, from, number - HYPTRACE_COUNT_KEYS, counter);
+	if (number >= HYPTRACE_COUNT_KEY_hyp_exit) {
+		from = find_counter(writer, cpu, HYPTRACE_COUNT_KEY_hyp_exit);
+		read_outside(writer, from, number - HYPTRACE_COUNT_KEY_hyp_exit, counter);
 		return 0;
 	}
 	from = find_counter(writer, cpu, number);
 	for (tries = 0; tries < READ_TRIES; tries++) {
 		if (copy_counter(from, &copy)) {
-			add_up(writer, &copy, !number, counter);
+			add_up(writer, &copy, counter);
 			return 0;
 		}
 		/* The writer's CPU may be a virtual one that does not run at the moment. */
@@ -321,7 +318,7 @@ static u64 frequency(void *priv)
 	return writer->frequency;
 }
 
-/* As in hyp/abi.h; the times of hyp_exit come after all keys. */
+/* As in hyp/abi_count.h; hyp_exit has a number for each of its times. */
 static const struct hyptrace_count_keys keys[] = {
 	{ HYPTRACE_EVENT_hyp_enter, "reason", HYPTRACE_COUNT_REASONS, .has_time = true },
 	{ HYPTRACE_EVENT_host_hcall, "id", HYPTRACE_COUNT_HCALLS, .has_others = true,

@@ -233,7 +233,6 @@ static void reset(void **state)
 	env_counter += 1ULL << 40;
 	hypercalls(5);
 	hyptrace(mem_transition, 1, 0, 1, 2, 3, 4, 5, -1);
-	/* the first key of all */
 	hyptrace(hyp_enter, 0);
 	hyptrace(hyp_exit, 0);
 	assert_int_equal(count_on(CPU, 0), 0);

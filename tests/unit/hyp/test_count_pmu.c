@@ -157,6 +157,24 @@ static void runs_of_guests(void **state)
 	check_key(KEY(host_hcall, CALL), 0, 0, 0, 0);
 }
 
+/* The first key of all has room for it, too, and a reset leaves the times after exits. */
+static void the_first_key_is_measured(void **state)
+{
+	const u64 *outside = count_published(&pages, HYPTRACE_COUNT_KEY_hyp_exit)->outside;
+	u64 since;
+
+	(void)state;
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	work(30, 90);
+	hyptrace(hyp_exit, HYPTRACE_REASON_SMC);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_SMC), 1, 1, 30, 90);
+	since = outside[HYPTRACE_REASON_SMC];
+	assert_int_equal(since, -env_counter);
+	assert_int_equal(pmu(HYPTRACE_PMU_RESET), 0);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_SMC), 1, 0, 0, 0);
+	assert_int_equal(outside[HYPTRACE_REASON_SMC], since);
+}
+
 static void counters_of_events_may_wrap(void **state)
 {
 	(void)state;
@@ -254,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_come_before_that_which_is_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(the_first_key_is_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
