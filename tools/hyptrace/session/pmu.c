@@ -49,9 +49,9 @@ static int find_number(const struct hyptrace_field *field, const char *word, uin
 	if (parse_raw(word, number))
 		return EXIT_DONE;
 	if (near)
-		return cmd_fail("cannot count \"%s\": the PMU has no such event; did you mean \"%s\"?",
+		return cmd_fail("cannot count \"%s\": no such counter; did you mean \"%s\"?",
 				word, near);
-	return cmd_fail("cannot count \"%s\": the PMU has no such event (\"hyptrace list -v pmu\" has the names; a number is r1b or 0x1b)",
+	return cmd_fail("cannot count \"%s\": no such counter (\"hyptrace list -v pmu\" has the names; a number is r1b or 0x1b)",
 			word);
 }
 

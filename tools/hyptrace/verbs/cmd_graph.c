@@ -35,7 +35,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg,
 				 UINT16_MAX);
 	case 'm':
-		return parse_duration(arg, &g->least) ? 0 :
+		/* People know other units for a number without one from other tools. */
+		return *arg && isalpha(arg[strlen(arg) - 1]) && parse_duration(arg, &g->least) ? 0 :
 		       cmd_usage("bad time \"%s\": use a number and a unit, such as 10us",
 				 arg);
 	case ARGP_KEY_END:

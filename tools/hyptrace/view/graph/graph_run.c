@@ -22,13 +22,18 @@ static const struct hyptrace_meaning *function_of(const struct graph *g)
 	return hyptrace_model_of_kind(g->model, HYPTRACE_KIND_FUNCTION);
 }
 
-/* Add a range of ids to the condition. Names are sorted, so that a glob takes few ranges. */
-static void add_range(FILE *f, unsigned int first, unsigned int last, unsigned int *nr)
+/*
+ * Add a range of ids to the condition. Names are sorted, so that a glob takes few ranges. Return
+ * its comparisons.
+ */
+static unsigned int add_range(FILE *f, unsigned int first, unsigned int last, bool is_first)
 {
+	fputs(is_first ? "" : " || ", f);
 	if (first == last)
-		fprintf(f, "%sid == %u", (*nr)++ ? " || " : "", first);
+		fprintf(f, "id == %u", first);
 	else
-		fprintf(f, "%s(id >= %u && id <= %u)", (*nr)++ ? " || " : "", first, last);
+		fprintf(f, "(id >= %u && id <= %u)", first, last);
+	return first == last ? 1 : 2;
 }
 
 static bool is_chosen(const struct graph *g, const char *name, bool *used)
@@ -73,13 +78,16 @@ static int put_functions(const struct graph *g, FILE *f)
 		if (is && !was)
 			first = i;
 		if (was && !is)
-			add_range(f, field->symbols[first]->value, field->symbols[i - 1]->value,
-				  &nr);
+			nr += add_range(f, field->symbols[first]->value,
+					field->symbols[i - 1]->value, !nr);
 		was = is;
 	}
 	for (i = 0; i < g->functions.nr; i++)
 		if (!used[i])
 			return fail_unknown(g, field, g->functions.words[i]);
+	if (nr > HYPTRACE_FILTER_TERMS_MAX)
+		return cmd_fail("cannot trace these functions alone: that takes %u comparisons, and EL2 makes at most %d (one for a function, two for functions whose names follow each other)",
+				nr, HYPTRACE_FILTER_TERMS_MAX);
 	return EXIT_DONE;
 }
 

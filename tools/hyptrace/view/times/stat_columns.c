@@ -411,7 +411,8 @@ static char *help(int key, const char *text, void *input)
 {
 	const struct stat *stat = input;
 
-	return key == 'k' ? column_names(stat->keys, "Sort the rows by one of ") :
+	return key == 'k' ? column_names(stat->keys,
+					 "Sort the rows by a counter of --pmu, ipc, or one of ") :
 			    (char *)text;
 }
 
