@@ -2,7 +2,6 @@
 /* Hypercalls and SMCs that a test makes: see calls.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,14 +130,4 @@ struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t
 		.x = { calls->info.base + known->number, x1, x2, x3 },
 		.how = CALLS_HVC,
 	};
-}
-
-/* Run on this CPU only. Return 0 or a negative errno. */
-int pin_to(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
 }

@@ -31,6 +31,5 @@ bool calls_for_guest_memory(const struct calls *calls);
 bool calls_for_heap(const struct calls *calls);
 
 int calls_create_vm(void);
-int pin_to(unsigned int cpu);
 
 #endif /* __CALLS_H */

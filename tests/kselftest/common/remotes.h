@@ -60,12 +60,6 @@
 	}							\
 	struct __remotes_semicolon
 
-/* A kernel in user mode cannot take a CPU offline: see declared_skips in tap.sh. */
-static inline bool has_hotplug(void)
-{
-	return !access("/sys/devices/system/cpu/cpu1/online", F_OK);
-}
-
 /* Expect that the rings are unloaded and that no descriptor is attached. */
 #define EXPECT_UNLOADED()						\
 	do {								\

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "kselftest_harness.h"
+#include "cpus.h"
 #include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
@@ -342,18 +343,6 @@ TEST_F(ctl, dumps_in_several_parts_are_complete)
 	}
 }
 
-static int cpu_online(unsigned int cpu, const char *on)
-{
-	char path[64];
-	int fd, len;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	len = write(fd, on, 1);
-	close(fd);
-	return len == 1 ? 0 : -errno;
-}
-
 TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 {
 	struct sequence seq = { .event = control_event_id(&self->nl, variant->remote, "selftest") };
@@ -370,7 +359,7 @@ TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(HYPTRACE_CPU_STATE_ATTACHED, counts.state);
 
-	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(info.protected ? HYPTRACE_CPU_STATE_PARKED : HYPTRACE_CPU_STATE_DETACHED,
 		  counts.state);
@@ -389,7 +378,7 @@ TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 	sequence_feed(&seq, buffer, PAGE);
 	EXPECT_EQ(100, seq.seen);
 
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(HYPTRACE_CPU_STATE_ATTACHED, counts.state);
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 100, 100));
@@ -400,14 +389,14 @@ TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 	EXPECT_EQ(0, seq.lost);
 
 	/* The CPU is offline again: all requests work without it. */
-	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
 	EXPECT_EQ(0, control_clear(&self->nl, variant->remote, 1));
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	close(fd);
 	EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
 	EXPECT_DONE(HYPTRACE_CMD_START);
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
 	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
 	EXPECT_EQ(1, counts.unread);

@@ -24,6 +24,7 @@
 #include "calls.h"
 
 #include "../../../hyp/abi.h"
+#include "cpus.h"
 
 /* Pages to invalidate */
 #define PAGES_SHORT	1

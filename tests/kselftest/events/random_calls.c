@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "calls_random.h"
+#include "cpus.h"
 
 static void print(const struct calls_info *info, const struct calls_one *call)
 {

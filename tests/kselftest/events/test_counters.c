@@ -18,6 +18,7 @@
 #include "calls.h"
 #include "control.h"
 #include "counters.h"
+#include "cpus.h"
 #include "events.h"
 
 #define HYPERVISOR	"hypervisor"
@@ -495,18 +496,6 @@ TEST_F(counters, counters_stay_until_they_are_reset)
 	EXPECT_EQ(0, count_on(_metadata, self, 0));
 	make_calls_on_all(_metadata, self);
 	EXPECT_EQ(0, count_on(_metadata, self, 0));
-}
-
-static int cpu_set_online(unsigned int cpu, bool online)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	ret = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
 }
 
 TEST_F(counters, a_cpu_counts_again_when_it_is_online_again)

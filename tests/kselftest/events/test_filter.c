@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "kselftest_harness.h"
+#include "cpus.h"
 #include "events.h"
 #include "filter.h"
 #include "page.h"
@@ -179,43 +180,31 @@ TEST_F(filter, survives_stop_unload_and_resize)
 	EXPECT_ALL();
 }
 
-static int cpu_online(unsigned int cpu, const char *on)
-{
-	char path[64];
-	int fd, len;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	len = write(fd, on, 1);
-	close(fd);
-	return len == 1 ? 0 : -errno;
-}
-
 TEST_F(filter, reaches_a_cpu_that_was_offline)
 {
 	if (!has_hotplug())
 		SKIP(return, "no CPU can go offline");
 	READY();
 	ENABLE_ID(100);
-	ASSERT_EQ(0, cpu_online(1, "0"));
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	EXPECT_ONLY(100);
 
-	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
 	ENABLE_ID(200);
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	EXPECT_ONLY(200);
 
-	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
 	ENABLE();
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	EXPECT_ALL();
 
-	ASSERT_EQ(0, cpu_online(1, "0"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
 	CONTROL(UNLOAD);
 	ENABLE_ID(300);
 	CONTROL(START);
-	ASSERT_EQ(0, cpu_online(1, "1"));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	EXPECT_ONLY(300);
 }
 

@@ -11,6 +11,7 @@
 #include "../../../hyp/abi.h"
 #include "calls.h"
 #include "control.h"
+#include "cpus.h"
 #include "events.h"
 
 #define REMOTE		"hypervisor"
@@ -208,15 +209,6 @@ TEST_F(firmware, calls_that_el2_refuses)
 	EXPECT_EQ(-1, (int32_t)event_field(event, "ret"));
 }
 
-static int set_online(const char *value)
-{
-	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
-	int ret = write(fd, value, 1) == 1 ? 0 : -errno;
-
-	close(fd);
-	return ret;
-}
-
 /* The records of a PSCI function in the order of time; NULL if there are less than @nr. */
 static const struct event *psci_call(const struct _test_data_firmware *self, ssize_t nr_events,
 				     uint32_t func, unsigned int nr)
@@ -238,8 +230,8 @@ TEST_F(firmware, a_cpu_that_goes_off_and_on)
 	ssize_t nr;
 
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
-	ASSERT_EQ(0, set_online("0"));
-	ASSERT_EQ(0, set_online("1"));
+	ASSERT_EQ(0, cpu_set_online(1, false));
+	ASSERT_EQ(0, cpu_set_online(1, true));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 	nr = events_read_all(REMOTE, CPUS, self->types, NR_TYPES, self->events, MAX_EVENTS);
 	ASSERT_LT(0, nr);

@@ -15,6 +15,7 @@
 #include "kselftest_harness.h"
 #include "calls_random.h"
 #include "control.h"
+#include "cpus.h"
 #include "events.h"
 
 #define REMOTE		"hypervisor"

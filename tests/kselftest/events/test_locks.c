@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "control.h"
 #include "counters.h"
+#include "cpus.h"
 #include "events.h"
 
 #define REMOTE		"hypervisor"

@@ -17,6 +17,7 @@
 #include "calls.h"
 #include "control.h"
 #include "counters.h"
+#include "cpus.h"
 
 #define HYPERVISOR	"hypervisor"
 #define EVENT		"host_hcall"
@@ -229,18 +230,6 @@ TEST_F(pmu, perf_at_the_same_time)
 		close(fds[i]);
 }
 
-static int set_online(unsigned int cpu, bool online)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	ret = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
-}
-
 TEST_F(pmu, cpus_go_off_and_on)
 {
 	struct counter begin, end;
@@ -251,8 +240,8 @@ TEST_F(pmu, cpus_go_off_and_on)
 	ASSERT_EQ(0, measure(self, &self->nl, 2));
 	for (i = 0; i < 5; i++) {
 		ASSERT_EQ(0, pin_to(0));
-		ASSERT_EQ(0, set_online(CPU, false));
-		ASSERT_EQ(0, set_online(CPU, true));
+		ASSERT_EQ(0, cpu_set_online(CPU, false));
+		ASSERT_EQ(0, cpu_set_online(CPU, true));
 		ASSERT_EQ(0, pin_to(CPU));
 		begin = sum(self);
 		ASSERT_EQ(0, make_calls(self, 100));

@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "cpus.h"
 #include "events.h"
 #include "owners.h"
 #include "page_calls.h"

@@ -12,6 +12,7 @@
 #include "kselftest_harness.h"
 #include "calls.h"
 #include "control.h"
+#include "cpus.h"
 #include "events.h"
 #include "owners.h"
 

@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "control.h"
 #include "counters.h"
+#include "cpus.h"
 #include "events.h"
 #include "owners.h"
 #include "page.h"

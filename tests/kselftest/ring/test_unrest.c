@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "cpus.h"
 #include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
@@ -182,20 +183,6 @@ TEST_F_TIMEOUT(unrest, clear_during_writing_keeps_the_order, PATIENCE_S)
 	close(fd);
 }
 
-static int set_online(unsigned int cpu, bool online)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
-}
-
 TEST_F_TIMEOUT(unrest, hotplug_during_writing_keeps_the_counts_exact, PATIENCE_S)
 {
 	uint16_t event = control_event_id(&self->nl, variant->remote, "selftest");
@@ -223,7 +210,7 @@ TEST_F_TIMEOUT(unrest, hotplug_during_writing_keeps_the_counts_exact, PATIENCE_S
 	child = fork();
 	if (!child) {
 		for (i = 0; i < HOTPLUGS; i++) {
-			if (set_online(last, false) || set_online(last, true))
+			if (cpu_set_online(last, false) || cpu_set_online(last, true))
 				_exit(1);
 		}
 		_exit(0);
@@ -233,7 +220,7 @@ TEST_F_TIMEOUT(unrest, hotplug_during_writing_keeps_the_counts_exact, PATIENCE_S
 		while ((len = read(poll_fd.fd, buffer, sizeof(buffer))) > 0)
 			sequence_frames(seqs, writers->nr, buffer, len);
 	} while (!waitpid(child, &status, WNOHANG));
-	set_online(last, true);
+	cpu_set_online(last, true);
 	ASSERT_EQ(0, status);
 	writers_end(_metadata, writers);
 
@@ -272,14 +259,14 @@ TEST_F(unrest, clear_works_while_the_cpu_is_offline)
 	for (int all = 0; all < 2; all++) {
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, EVENTS));
 		ASSERT_EQ(PAGE, read(fd, buffer, PAGE));
-		ASSERT_EQ(0, set_online(cpu, false));
+		ASSERT_EQ(0, cpu_set_online(cpu, false));
 		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, cpu, &counts));
 		EXPECT_EQ(EVENTS, counts.written);
 		EXPECT_EQ(0, control_clear(&self->nl, variant->remote, all ? CPU_ALL : cpu));
 		expect_empty(_metadata, &self->nl, variant->remote, cpu);
 		EXPECT_EQ(-1, read(fd, buffer, PAGE));
 		EXPECT_EQ(EAGAIN, errno);
-		ASSERT_EQ(0, set_online(cpu, true));
+		ASSERT_EQ(0, cpu_set_online(cpu, true));
 		expect_empty(_metadata, &self->nl, variant->remote, cpu);
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, cpu, 0, 1));
 		ASSERT_EQ(PAGE, read(fd, buffer, PAGE));

@@ -59,7 +59,8 @@ static int stop_with_ring(void **state)
 /* The time after exits with a reason, as the host reads it */
 static u64 outside(u32 reason)
 {
-	u64 ticks = READ_ONCE(count_published(&pages, HYPTRACE_COUNT_KEY_hyp_exit)->outside[reason]);
+	const struct hyptrace_count *from = count_published(&pages, HYPTRACE_COUNT_KEY_hyp_exit);
+	u64 ticks = READ_ONCE(from->outside[reason]);
 
 	return (s64)ticks < 0 ? ticks + env_counter : ticks;
 }
