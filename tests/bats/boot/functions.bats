@@ -107,6 +107,7 @@ is_complete()
 
 @test "each hypercall has its handler inside" {
 	[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || skip "without protection, the host makes hypercalls by itself only"
+	patience=$((patience + HYPTRACE_RANDOM_CALLS / 20))
 	ht record -q -o calls.dat -e "$events" -- sh -c \
 		"{ sleep 0.1; echo; } | /usr/local/libexec/hyptrace-kselftest/random_calls $HYPTRACE_RANDOM_CALLS $RANDOM all"
 	is_complete calls.dat
