@@ -34,7 +34,7 @@ int hyptrace_control(struct hyptrace *h, int cmd, const char *remote, int cpu,
 		     const struct hyptrace_settings *settings, struct hyptrace_error *err)
 {
 	const uint32_t changes = settings ? settings->changes : 0;
-	struct nl_msg *msg = hyptrace_nl_msg(h, cmd, 0, HYPTRACE_A_CONTROL_REMOTE, remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, cmd, 0, remote);
 
 	if (cpu != HYPTRACE_CPU_ALL)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
@@ -61,8 +61,7 @@ int hyptrace_control(struct hyptrace *h, int cmd, const char *remote, int cpu,
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
 		  struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_MARK, 0, HYPTRACE_A_CONTROL_REMOTE,
-					     remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_MARK, 0, remote);
 
 	if (cpu != HYPTRACE_CPU_CURRENT)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
@@ -71,31 +70,24 @@ int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t valu
 	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }
 
-static int put_term(struct nl_msg *msg, const struct hyptrace_filter_term *term)
-{
-	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_FILTER_TERM);
-
-	if (!nest ||
-	    nla_put_string(msg, HYPTRACE_A_TERM_FIELD, term->field) ||
-	    nla_put_u32(msg, HYPTRACE_A_TERM_OP, term->op) ||
-	    nla_put_u64(msg, HYPTRACE_A_TERM_VALUE, term->value) ||
-	    nla_put_u8(msg, HYPTRACE_A_TERM_ON_TRUE, term->on_true) ||
-	    nla_put_u8(msg, HYPTRACE_A_TERM_ON_FALSE, term->on_false))
-		return -ENOMEM;
-	nla_nest_end(msg, nest);
-	return 0;
-}
-
 static int put_filter(struct nl_msg *msg, const struct hyptrace_filter *filter)
 {
-	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER);
-	unsigned int i;
+	const struct hyptrace_filter_term *term = filter->terms, *const end = term + filter->nr;
+	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_EVENT_FILTER), *inner;
 
 	if (!nest || nla_put_string(msg, HYPTRACE_A_FILTER_TEXT, filter->text))
 		return -ENOMEM;
-	for (i = 0; i < filter->nr; i++)
-		if (put_term(msg, &filter->terms[i]))
+	for (; term < end; term++) {
+		inner = nla_nest_start(msg, HYPTRACE_A_FILTER_TERM);
+		if (!inner ||
+		    nla_put_string(msg, HYPTRACE_A_TERM_FIELD, term->field) ||
+		    nla_put_u32(msg, HYPTRACE_A_TERM_OP, term->op) ||
+		    nla_put_u64(msg, HYPTRACE_A_TERM_VALUE, term->value) ||
+		    nla_put_u8(msg, HYPTRACE_A_TERM_ON_TRUE, term->on_true) ||
+		    nla_put_u8(msg, HYPTRACE_A_TERM_ON_FALSE, term->on_false))
 			return -ENOMEM;
+		nla_nest_end(msg, inner);
+	}
 	nla_nest_end(msg, nest);
 	return 0;
 }
@@ -116,7 +108,7 @@ static int set_events(struct hyptrace *h, int cmd, const char *remote, const cha
 		return hyptrace_error_set(err, E2BIG, "a filter has at most %u characters",
 					  HYPTRACE_FILTER_TEXT_MAX);
 
-	msg = hyptrace_nl_msg(h, cmd, 0, HYPTRACE_A_EVENT_REMOTE, remote);
+	msg = hyptrace_nl_msg(h, cmd, 0, remote);
 	for (i = 0; i < nr; i++)
 		hyptrace_nl_put_string(&msg, HYPTRACE_A_EVENT_NAMES, names[i]);
 	if (msg)
@@ -169,8 +161,7 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  */
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0,
-					     HYPTRACE_A_EVENT_REMOTE, remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0, remote);
 
 	return hyptrace_nl_send(h, msg, NULL, NULL, err);
 }

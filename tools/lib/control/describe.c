@@ -392,20 +392,13 @@ static const struct nlattr *attr_at(const struct nlmsghdr *request, uint32_t off
 	return NULL;
 }
 
-/* Each string attribute of the family, outside of nests, holds a name. */
+/* Each string attribute of the family, outside of nests, holds a name: of a remote or an event. */
 static bool attr_is_string(int cmd, unsigned int type)
 {
-	switch (cmd) {
-	case HYPTRACE_CMD_REMOTE_GET:
-		return type == HYPTRACE_A_REMOTE_NAME;
-	case HYPTRACE_CMD_EVENT_GET:
-	case HYPTRACE_CMD_EVENT_SET:
-		return type == HYPTRACE_A_EVENT_REMOTE || type == HYPTRACE_A_EVENT_NAME ||
-		       type == HYPTRACE_A_EVENT_NAMES;
-	default:
-		/* "remote" is the same attribute in the sets cpu and control */
-		return type == HYPTRACE_A_CONTROL_REMOTE;
-	}
+	if (type == HYPTRACE_A_CONTROL_REMOTE)
+		return true;
+	return (cmd == HYPTRACE_CMD_EVENT_GET || cmd == HYPTRACE_CMD_EVENT_SET) &&
+	       (type == HYPTRACE_A_EVENT_NAME || type == HYPTRACE_A_EVENT_NAMES);
 }
 
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,

@@ -71,8 +71,7 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 
 /* netlink.c: requests. Without memory a message becomes NULL, and hyptrace_nl_send() says so. */
 
-struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
-			       const char *remote);
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, const char *remote);
 void hyptrace_nl_check(struct nl_msg **msg, int ret);
 void hyptrace_nl_put_u32(struct nl_msg **msg, int attr, uint32_t value);
 void hyptrace_nl_put_u64(struct nl_msg **msg, int attr, uint64_t value);

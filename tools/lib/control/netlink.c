@@ -155,9 +155,8 @@ void hyptrace_close(struct hyptrace *h)
 	free(h);
 }
 
-/* Make a request about a remote, or about all of them if that is NULL. */
-struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
-			       const char *remote)
+/* Make a request about a remote, which is the same attribute in all sets; or about all of them. */
+struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, const char *remote)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
@@ -167,7 +166,7 @@ struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, int attr,
 		return NULL;
 	}
 	if (remote)
-		hyptrace_nl_put_string(&msg, attr, remote);
+		hyptrace_nl_put_string(&msg, HYPTRACE_A_CONTROL_REMOTE, remote);
 	return msg;
 }
 

@@ -43,7 +43,7 @@ static void free_all(const struct nl_type *type, void *items)
 }
 
 /* Send a request, and collect its answer; @items points to the list. */
-static int get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg, void *items,
+static int collect(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg, void *items,
 		   unsigned int *nr, struct hyptrace_error *err)
 {
 	struct list list = { .type = type, .items = calloc(1, sizeof(*list.items)) };
@@ -64,12 +64,18 @@ static int get_all(struct hyptrace *h, const struct nl_type *type, struct nl_msg
 	return ret;
 }
 
+static int get_all(struct hyptrace *h, int cmd, const struct nl_type *type, const char *remote,
+		   void *items, unsigned int *nr, struct hyptrace_error *err)
+{
+	return collect(h, type, hyptrace_nl_msg(h, cmd, NLM_F_DUMP, remote), items, nr, err);
+}
+
 static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg *msg, void *item,
 		   struct hyptrace_error *err)
 {
 	unsigned int nr;
 	void **items;
-	int ret = get_all(h, type, msg, &items, &nr, err);
+	int ret = collect(h, type, msg, &items, &nr, err);
 
 	*(void **)item = NULL;
 	if (!ret && nr == 1) {
@@ -94,9 +100,7 @@ static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg
 int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 			 unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, NLM_F_DUMP, 0, NULL);
-
-	return get_all(h, &hyptrace_remote_type, msg, remotes, nr, err);
+	return get_all(h, HYPTRACE_CMD_REMOTE_GET, &hyptrace_remote_type, NULL, remotes, nr, err);
 }
 
 /**
@@ -111,8 +115,7 @@ int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
 			struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, 0,
-					     HYPTRACE_A_REMOTE_NAME, name);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, 0, name);
 
 	return get_one(h, &hyptrace_remote_type, msg, remote, err);
 }
@@ -130,10 +133,7 @@ int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_re
 int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cpu ***cpus,
 		      unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, NLM_F_DUMP,
-					     HYPTRACE_A_CPU_REMOTE, remote);
-
-	return get_all(h, &hyptrace_cpu_type, msg, cpus, nr, err);
+	return get_all(h, HYPTRACE_CMD_CPU_GET, &hyptrace_cpu_type, remote, cpus, nr, err);
 }
 
 /**
@@ -149,8 +149,7 @@ int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cp
 int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
 		     struct hyptrace_cpu **cpu, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, 0, HYPTRACE_A_CPU_REMOTE,
-					     remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_CPU_GET, 0, remote);
 
 	hyptrace_nl_put_u32(&msg, HYPTRACE_A_CPU_ID, id);
 	return get_one(h, &hyptrace_cpu_type, msg, cpu, err);
@@ -169,10 +168,7 @@ int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
 int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_event ***events,
 			unsigned int *nr, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, NLM_F_DUMP,
-					     HYPTRACE_A_EVENT_REMOTE, remote);
-
-	return get_all(h, &hyptrace_event_type, msg, events, nr, err);
+	return get_all(h, HYPTRACE_CMD_EVENT_GET, &hyptrace_event_type, remote, events, nr, err);
 }
 
 /**
@@ -188,8 +184,7 @@ int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_
 int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
 		       struct hyptrace_event **event, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, 0,
-					     HYPTRACE_A_EVENT_REMOTE, remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_GET, 0, remote);
 
 	hyptrace_nl_put_string(&msg, HYPTRACE_A_EVENT_NAME, name);
 	return get_one(h, &hyptrace_event_type, msg, event, err);
@@ -210,9 +205,8 @@ int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
 			    struct hyptrace_hypercall ***calls, unsigned int *nr,
 			    struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_HYPERCALL_GET, NLM_F_DUMP,
-					     HYPTRACE_A_HYPERCALL_REMOTE, remote);
-	int ret = get_all(h, &hyptrace_hypercall_type, msg, calls, nr, err);
+	int ret = get_all(h, HYPTRACE_CMD_HYPERCALL_GET, &hyptrace_hypercall_type, remote, calls,
+			  nr, err);
 
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
@@ -308,13 +302,12 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
 			  struct hyptrace_event_counter ***counters, unsigned int *nr,
 			  struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP,
-					     HYPTRACE_A_COUNTER_REMOTE, remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_COUNT_GET, NLM_F_DUMP, remote);
 	int ret;
 
 	if (cpu != HYPTRACE_CPU_ALL)
 		hyptrace_nl_put_u32(&msg, HYPTRACE_A_COUNTER_CPU, cpu);
-	ret = get_all(h, &hyptrace_counter_type, msg, counters, nr, err);
+	ret = collect(h, &hyptrace_counter_type, msg, counters, nr, err);
 	if (!ret && *nr)
 		ret = name_values(h, remote, *counters, *nr, err);
 	if (!ret)
@@ -396,8 +389,7 @@ static int ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int s
 int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pfn,
 			     unsigned int nr, uint8_t *owners, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0, HYPTRACE_A_PAGE_REMOTE,
-					     remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_PAGE_GET, 0, remote);
 
 	hyptrace_nl_put_u64(&msg, HYPTRACE_A_PAGE_PFN, pfn);
 	hyptrace_nl_put_u32(&msg, HYPTRACE_A_PAGE_COUNT, nr);
@@ -421,8 +413,7 @@ int hyptrace_get_page_owners(struct hyptrace *h, const char *remote, uint64_t pf
 int hyptrace_time_visits(struct hyptrace *h, const char *remote, unsigned int nr, uint64_t *nsec,
 			 struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_VISIT_GET, 0,
-					     HYPTRACE_A_VISIT_REMOTE, remote);
+	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_VISIT_GET, 0, remote);
 
 	hyptrace_nl_put_u32(&msg, HYPTRACE_A_VISIT_COUNT, nr);
 	return ask(h, msg, HYPTRACE_A_VISIT_TIME, nsec, sizeof(*nsec), err);
