@@ -50,34 +50,22 @@ static unsigned int rank_of(const struct hyptrace_span *span)
 
 	if (span->kind != HYPTRACE_KIND_FUNCTION)
 		return HYPTRACE_KIND_BIT(span->kind) & HOST_CALLS ? 1 : 3;
-	for (i = 0; span->name && i < sizeof(handlers) / sizeof(handlers[0]); i++)
+	for (i = 0; span->name && i < COUNT(handlers); i++)
 		if (!strcmp(span->name, handlers[i]))
 			return 0;
 	/* it is in an SMC, and has the PSCI call inside */
 	return span->name && !strcmp(span->name, "kvm_host_psci_handler") ? 2 : 4;
 }
 
-/**
- * hyptrace_nest_function_begins - does a function belong to a later visit than those that wait?
- * @cpu:	its CPU
- * @span:	the function
- *
- * Return: true if it does.
- */
+/* Does a function belong to a later visit than those that wait? */
 bool hyptrace_nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span)
 {
 	return cpu->is_returned && span->begin > cpu->recorded;
 }
 
-/**
- * hyptrace_nest_functions_end - do no more functions belong to those waiting in no visit?
- * @cpu:	their CPU
- * @meaning:	of the next event, which is no function
- * @rec:	its record
- *
- * When EL2 keeps too many functions, it records them before the others of the visit return.
- *
- * Return: true if none does.
+/*
+ * Do no more functions belong to those waiting in no visit, since an event that is none comes? When
+ * EL2 keeps too many functions, it records them before the others of the visit return.
  */
 bool hyptrace_nest_functions_end(const struct nest_cpu *cpu,
 				 const struct hyptrace_meaning *meaning,
@@ -263,13 +251,7 @@ static bool is_arranged(const struct nest_cpu *cpu, const struct place *place)
 	       !(cpu->is_open && place->span.kind == HYPTRACE_KIND_GUEST_EXIT);
 }
 
-/**
- * hyptrace_nest_functions_arrange - arrange the functions of a CPU that wait, and the calls
- * @nest:	the nest
- * @cpu:	the CPU: all of them have returned
- *
- * Return: 0 or -ENOMEM.
- */
+/* Arrange the functions of a CPU that wait, all of which have returned, and the calls. */
 int hyptrace_nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 {
 	const uint64_t stop = cpu->is_open ? cpu->first : cpu->final;
