@@ -15,20 +15,15 @@ struct format {
 	const struct hyptrace_event	*event;
 	struct tep_event		*tep_event;	/* its print format, or NULL */
 	struct meaning			*meaning;	/* NULL if a file has described the event */
-	/* the same if the event is printed as a sentence, else NULL */
-	const struct meaning		*sentence;
-	/*
-	 * text before the sentence in a line; NULL if a line has no room for both. DIGITS_SLACK
-	 * bytes after it are readable
-	 */
+	const struct meaning		*sentence;	/* the same if it has one */
+	/* text before it in a line, and DIGITS_SLACK bytes; NULL if there is no room for both */
 	char				*lead;
 	size_t				lead_len;
 };
 
 /* How to print the events of a remote */
 struct hyptrace_formats {
-	/* the steps of a line, or NULL, by the id of the event */
-	struct print		**prints;
+	struct print		**prints;	/* the steps of a line, by the event's id */
 	struct format		*by_id;	/* how to print an event, by its id */
 	unsigned int		nr_ids;	/* number of prints and of by_id */
 	struct sentence_names	names;	/* names of values for all sentences */

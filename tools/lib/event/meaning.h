@@ -60,9 +60,8 @@ struct sentence_call {
 
 /* Names of values, for all events of a remote */
 struct sentence_names {
-	/* the exception classes, and the field that names them; NULL if they have no names */
-	struct sentence_symbols		*classes;
-	const struct hyptrace_field	*class_field;
+	struct sentence_symbols		*classes;	/* exception classes; NULL without names */
+	const struct hyptrace_field	*class_field;	/* names them */
 	struct sentence_call		*calls;	/* the hypercalls by their ids */
 	unsigned int			nr_calls;
 };
@@ -72,11 +71,9 @@ struct meaning {
 	const struct sentence_names	*values;
 	const struct sentence_kind	*sentence;	/* NULL if the event has none */
 	struct sentence_symbols		*names;		/* names of the event by its key; or NULL */
-	/* of the sentence: the names of its values; NULL if they have none */
-	struct sentence_symbols		*symbols[HYPTRACE_NR_ROLES];
+	struct sentence_symbols		*symbols[HYPTRACE_NR_ROLES];	/* of the sentence */
 	unsigned int			nr_places;
-	/* so many of them are those of unsigned fields, which are first */
-	unsigned int			nr_unsigned;
+	unsigned int			nr_unsigned;	/* places of unsigned fields: the first */
 	struct sentence_place {
 		struct place		place;
 		uint8_t			role;

@@ -19,8 +19,7 @@ struct stream_source {
 	uint64_t			asked;		/* the time right before the last read */
 	uint64_t			unread;	/* events in the ring when the stream ended */
 	uint64_t			reported;	/* losses, at the beginning */
-	/* those that none had reported then; at the end, those that the stream has to report */
-	uint64_t			unreported;
+	uint64_t			unreported;	/* the others; at the end, ours */
 	bool				pending;	/* there is a next event */
 	bool				damaged;	/* a sub-buffer could not be decoded */
 	bool				asleep;		/* tracing is off and the ring is empty */

@@ -89,8 +89,7 @@ struct tracefs {
 	bool			is_raw;		/* there are raw pipes, with records of EL2 */
 	struct tracefs_names	names;
 	struct tracefs_reader	*readers;	/* a list */
-	/* the readers have taken the counters as they were: they are 0 before */
-	bool			has_begun;
+	bool			has_begun;	/* readers count; before, all counters are 0 */
 	bool			holds_tracing;
 	bool			was_unloaded;	/* when the source was opened */
 	int			guard;		/* a pipe to the process that restores, or -1 */
@@ -104,9 +103,8 @@ struct tracefs_reader {
 	struct tracefs_shared	*shared;
 	unsigned int		cpu;
 	pid_t			pid;		/* 0: it has ended */
-	/* its descriptor is now a file, with this many bytes, which has all that follows */
-	bool			has_ended;
-	size_t			rest;
+	bool			has_ended;	/* its descriptor is now a file */
+	size_t			rest;		/* bytes of it */
 };
 
 /* Sub-buffers in the making */

@@ -10,9 +10,8 @@
 #include "file/file_meta.h"
 #include "internal.h"
 
-/* Bytes that the sub-buffers of all CPUs take in memory at most */
+/* Bytes that the sub-buffers of all CPUs take in memory at most: of very many CPUs, and usually */
 #define FILE_BUFFERS		(32U << 20)
-/* The same, unless there are very many CPUs: a recorder makes smaller chunks of more CPUs */
 #define FILE_BUFFERS_USUAL	(16U << 20)
 /* Bytes behind a buffer: a number of lost events is converted from 4 bytes to 8. */
 #define FILE_SLACK		4
@@ -69,11 +68,9 @@ struct file_data {
 	bool			own_fd;	/* fd is that of a part of an unfinished recording */
 	uint64_t		offset;	/* where they start in it */
 	uint64_t		size;	/* bytes that they take */
-	/* so many of them were moved from fd to the file itself already */
-	uint64_t		moved;
+	uint64_t		moved;	/* bytes that the file itself has already */
 	uint64_t		to;	/* where they start there */
-	/* more bytes that the headers promise, but that are not in the file */
-	uint64_t		missing;
+	uint64_t		missing;	/* more bytes that the headers promise */
 	bool			compressed;	/* they are compressed, in chunks */
 	bool			counted;	/* length is known */
 	uint64_t		length;	/* bytes of all sub-buffers */
@@ -91,12 +88,10 @@ struct file_buffer {
 
 /* A CPU whose events are read */
 struct file_source {
-	/* its next event, or the one that was delivered last */
-	struct hyptrace_stream_event	event;
+	struct hyptrace_stream_event	event;	/* the next one, or the last that was delivered */
 	struct hyptrace_decoder		dec;	/* decodes a sub-buffer of buf */
 	struct hyptrace_file		*reader;	/* merges this source with others */
-	/* the file, or the reader of its events of the host alone */
-	struct hyptrace_file		*file;
+	struct hyptrace_file		*file;	/* or that of its events of the host alone */
 	struct hyptrace_file_cpu	*cpu;	/* what the file says about the CPU */
 	struct file_data		*data;	/* its sub-buffers */
 	struct file_buffer		*buf;
@@ -107,12 +102,10 @@ struct file_source {
 	uint64_t			nr_loaded;	/* sub-buffers that were taken of buf */
 	uint64_t			next;	/* which byte of data to read next */
 	uint64_t			first;	/* sub-buffer to begin with */
-	/* byte of data from which on sub-buffers were taken */
-	uint64_t			start;
-	uint64_t			counted;	/* losses that these sub-buffers report */
-	uint64_t			before;	/* losses that no sub-buffer need report again */
-	/* a sub-buffer could not be decoded, and its other events are lost */
-	bool				damaged;
+	uint64_t			start;	/* byte of data with which reading began */
+	uint64_t			counted;	/* losses that sub-buffers have reported */
+	uint64_t			before;	/* losses that need not be reported again */
+	bool				damaged;	/* events of a sub-buffer are lost */
 	bool				over;	/* there are no more events */
 };
 
@@ -128,9 +121,7 @@ struct hyptrace_file {
 	 * What is read. A thread's reader has this for itself, up to @options. Up to @events, all
 	 * is 0 when reading starts again.
 	 */
-
-	/* the source that has delivered the last event; NULL before that */
-	struct file_source		*last_source;
+	struct file_source		*last_source;	/* has delivered the last event; or NULL */
 	struct file_source		*sources;	/* of the chosen CPUs, in their order */
 	unsigned int			nr_sources;
 	unsigned int			nr_leaves;	/* the same, rounded up to a power of two */
@@ -141,8 +132,7 @@ struct hyptrace_file {
 	struct hyptrace_file_counts	counts;
 	uint64_t			floor;	/* @from, or the time of the last events */
 	uint64_t			skip;	/* after floor, this event is the first one; or 0 */
-	/* what ended the last batch, and is returned by the next one; else 0 */
-	int				late;
+	int				late;	/* the next batch returns it; else 0 */
 	size_t				buffer_size;	/* bytes of a source's buffer */
 	struct file_buffer		*emptied;	/* have payloads of the last batch */
 	size_t				emptied_size;	/* bytes of them */
@@ -150,12 +140,10 @@ struct hyptrace_file {
 	struct file_buffer		*spare;
 	struct hyptrace_stream_event	*events;	/* the last batch, or NULL */
 	struct hyptrace_error		late_err;
-	/* the same file for its events of the host, or NULL */
-	struct hyptrace_file		*host;
+	struct hyptrace_file		*host;	/* the same file for its events of the host */
 	char				*packed;	/* a compressed chunk */
 	size_t				packed_size;
-	/* a chunk that no source has room for; the sources take parts of it */
-	char				*chunk;
+	char				*chunk;	/* sources take parts, which they have room for */
 	size_t				chunk_size;
 	const struct file_data		*chunk_of;	/* whose chunk it is, or NULL */
 	uint64_t			chunk_here;	/* where it is in the compressed bytes */
@@ -166,9 +154,7 @@ struct hyptrace_file {
 	unsigned int			nr_chosen;
 
 	/* What the file is */
-
-	/* bytes of sub-buffers that were read, with those of host and of threads */
-	atomic_ullong			*bytes_read;
+	atomic_ullong			*bytes_read;	/* also by threads, and of host */
 	atomic_ullong			own_bytes;	/* unless another reader has them */
 	char				*path;
 	int				fd;
@@ -180,18 +166,13 @@ struct hyptrace_file {
 	struct file_data		*data;	/* the sub-buffers of each CPU of meta */
 	struct file_place		*places;	/* where the headers say that they are */
 	unsigned int			nr_places;
-	/* version 6: where the table of another trace buffer is; 0 if there is none */
-	uint64_t			instance;
+	uint64_t			instance;	/* version 6: table of another buffer */
 	bool				compressed;	/* the sub-buffers are compressed */
-	/* the file has a description, and the events are those of the remote */
-	bool				is_ours;
-	/* the events are those of the host, beside which the file has those of a remote */
-	bool				is_host;
-	/* where the headers end, of version 6, or the description */
-	uint64_t			header_end;
+	bool				is_ours;	/* a description has the remote's events */
+	bool				is_host;	/* the events are those of the host */
+	uint64_t			header_end;	/* or that of the description */
 	struct file_section		sections[NR_FILE_SECTIONS];	/* by enum file_option */
-	/* libtraceevent's state, if the file has no description; owned by the formats */
-	struct tep_handle		*tep;
+	struct tep_handle		*tep;	/* without a description; owned by the formats */
 };
 
 static inline bool hyptrace_file_accepts(const struct hyptrace_file *f,
@@ -208,8 +189,7 @@ struct file_cursor {
 	uint64_t		end;	/* where the file, the section or mem ends */
 	const char		*what;	/* what is read, for an error */
 	struct hyptrace_error	*err;	/* the first error */
-	/* 0, or a negative errno: all that is read after an error is 0 */
-	int			ret;
+	int			ret;	/* 0, or its negative errno: what follows is 0 */
 };
 
 /* file_read.c: formats of the events */

@@ -33,12 +33,9 @@ struct file_part {
 	uint64_t			size;		/* bytes of its data */
 	char				*left;		/* data that the disk had no room for */
 	size_t				left_size;
-	/* events that are not in the file because of that */
-	uint64_t			unwritten;
-	/* bytes that were read since the ring was empty */
-	uint64_t			drained;
-	/* these were fewer than HYPTRACE_FILE_SLOW sub-buffers, and nothing was read since */
-	bool				is_slow;
+	uint64_t			unwritten;	/* events that are not in the file then */
+	uint64_t			drained;	/* bytes since the ring was empty */
+	bool				is_slow;	/* they were few, see above */
 	struct file_chunk		*chunk;		/* what is not compressed yet; or NULL */
 };
 
@@ -50,28 +47,23 @@ struct hyptrace_file_writer {
 	bool				has_host;
 	char				*host_tasks;	/* NULL if they are not known */
 	char				*path;	/* of the finished file; NULL if it goes to @out */
-	/* of the main file; NULL if it has no name */
-	char				*part_path;
+	char				*part_path;	/* of the main file, if it has a name */
 	int				fd;		/* the main file */
 	int				out;	/* gets the finished file; -1 if that has a name */
 	uint64_t			head_size;	/* bytes before the data in the main file */
 	unsigned int			flags;		/* HYPTRACE_FILE_* */
-	/* from a ring to a part; -1 before the first use */
-	int				pipe[2];
+	int				pipe[2];	/* from a ring to a part; -1 at first */
 	size_t				pipe_size;
-	/* a file that keeps room on the disk; or -1 */
-	int				reserve;
+	int				reserve;	/* keeps room on the disk; or -1 */
 	struct hyptrace_decoder		join;
 	uint64_t			limit;	/* bytes of the file; UINT64_MAX without a limit */
 	uint64_t			size;		/* bytes so far. Several threads use it. */
 	bool				data_ended;	/* all data was written that waited */
 	int				data_ret;	/* or a negative errno */
-	/* why nothing more can be written, or 0. Several threads use it. */
-	int				errnum;
+	int				errnum;		/* why nothing can be written; as @size */
 	struct hyptrace_error		err;		/* the same as text */
 	struct file_compressor		*compressor;	/* NULL without compression */
-	/* bytes of sub-buffers in a compressed chunk */
-	size_t				chunk_size;
+	size_t				chunk_size;	/* bytes of sub-buffers in a chunk */
 };
 
 /* file_write.c */
