@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texts for people: why something has failed, the word that was probably meant, and the name of a
- * process. For all of libhyptrace and for programs.
+ * Texts for people: why something has failed, the word that was probably meant, a process's name.
  */
 #include <stdarg.h>
 #include <strings.h>
@@ -55,24 +54,20 @@ void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 /* Return the number of letters to insert, delete, replace, or swap with the next one. */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	unsigned int rows[3][NEAREST_WORD + 1], *row = rows[0], *above, *swap, i, j;
+	unsigned int d[NEAREST_WORD + 1][NEAREST_WORD + 1], i, j;
 
-	for (j = 0; j <= b_len; j++)
-		row[j] = j;
-	for (i = 1; i <= a_len; i++) {
-		row = rows[i % 3];
-		above = rows[(i + 2) % 3];
-		swap = rows[(i + 1) % 3];
-		row[0] = i;
-		for (j = 1; j <= b_len; j++) {
-			row[j] = MIN(above[j] + 1, row[j - 1] + 1);
-			row[j] = MIN(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    swap[j - 2] + 1 < row[j])
-				row[j] = swap[j - 2] + 1;
+	for (i = 0; i <= a_len; i++)
+		d[i][0] = i;
+	for (j = 1; j <= b_len; j++) {
+		d[0][j] = j;
+		for (i = 1; i <= a_len; i++) {
+			d[i][j] = MIN(d[i - 1][j], d[i][j - 1]) + 1;
+			d[i][j] = MIN(d[i][j], d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);
 		}
 	}
-	return row[b_len];
+	return d[a_len][b_len];
 }
 
 /* Return the number of wrong letters; more than NEAREST_MAX if the name is not near. */

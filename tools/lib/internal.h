@@ -106,10 +106,7 @@ static inline void *hyptrace_list_add(void *list, unsigned int *nr, size_t size)
 	return element;
 }
 
-/*
- * error.c: %m is the text of @errnum. hyptrace_nearest_of() is hyptrace_nearest() of a word of @len
- * bytes.
- */
+/* error.c: %m is the text of @errnum. hyptrace_nearest_of() takes a word of @len bytes. */
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int hyptrace_error_memory(struct hyptrace_error *err);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the driver's messages: tables say which attribute becomes which member of a struct. And
- * parse netlink's extended ack: why the kernel refused a request.
+ * Parse the driver's messages by tables of attributes and members, and netlink's extended ack.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>

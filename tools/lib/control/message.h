@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Messages of the netlink family "hyptrace": requests, and how their answers become structs. For
- * the files of this room.
+ * Messages of the netlink family "hyptrace": requests, and how their answers become structs.
  */
 #ifndef HYPTRACE_MESSAGE_H
 #define HYPTRACE_MESSAGE_H

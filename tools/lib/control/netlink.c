@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connection to the netlink family "hyptrace": requests, dumps and errors. For the
- * rest of libhyptrace.
+ * The connection to the netlink family "hyptrace": requests, dumps and errors.
  */
 #include <sys/socket.h>
 
@@ -213,12 +212,13 @@ static int send_once(struct hyptrace *h, struct nl_msg *msg, struct call *call)
 int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, void *arg,
 		     struct hyptrace_error *err)
 {
+	struct call call = { .fn = fn, .arg = arg, .err = err };
 	int tries, ret = 0;
 
 	if (!msg)
 		return hyptrace_error_memory(err);
+	call.request = nlmsg_hdr(msg);
 	if (h->backend) {
-		struct call call = { .fn = fn, .arg = arg, .err = err };
 		const struct hyptrace_request request = { nlmsg_hdr(msg), on_answer, &call, err };
 
 		ret = h->backend->request(h->backend_arg, &request,
@@ -227,13 +227,8 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		return ret;
 	}
 	for (tries = 0; tries < DUMP_TRIES; tries++) {
-		struct call call = {
-			.fn = fn,
-			.arg = arg,
-			.request = nlmsg_hdr(msg),
-			.err = err,
-		};
-
+		call.done = false;
+		call.interrupted = false;
 		/* each try has its own sequence number */
 		nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
 		ret = send_once(h, msg, &call);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Get remotes, CPUs and events from the driver, one or all of them, all hypercalls, and the
- * writer's counters of events; and ask the hypervisor who owns pages, and how long a visit of EL2
- * takes.
+ * Get remotes, CPUs, events, hypercalls and the writer's counters from the driver; and ask the
+ * hypervisor who owns pages, and how long a visit of EL2 takes.
  */
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Open a dump of a machine's memory as a connection, and answer the requests that the driver
- * answers otherwise, by what it has left in that memory: so the rest of the library and the command
- * need not know where events come from.
+ * answers otherwise, by what it has left in that memory.
  */
 #include <fcntl.h>
 #include <stdarg.h>

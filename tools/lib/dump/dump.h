@@ -11,10 +11,8 @@
 
 struct dump_memory;
 
-/* crc.c */
-bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected);
-
 /* memory.c */
+bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected);
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err);
 void hyptrace_memory_close(struct dump_memory *mem);
 bool hyptrace_memory_is_image(const struct dump_memory *mem);

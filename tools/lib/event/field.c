@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fields of an event: the numbers in a payload, their names, and the event's description as a
- * format file of tracefs.
+ * The fields of an event: the numbers in a payload, their names, and a format file of tracefs.
  */
 #include <endian.h>
 #include <limits.h>

@@ -205,10 +205,7 @@ static bool is_possible(const struct filter_value *values, unsigned int set, uns
 	return true;
 }
 
-/*
- * Can an event be accepted at comparison @next, after those of @set were true? Else @stuck becomes
- * the last comparison that excludes all.
- */
+/* Can @next lead to acceptance after those of @set? Else @stuck is the last that excludes all. */
 static bool reaches_end(const struct hyptrace_filter_term *terms, const struct filter_value *values,
 			uint32_t next, unsigned int set, unsigned int *stuck)
 {
@@ -273,10 +270,7 @@ static struct hyptrace_filter *new_filter(const struct request *request)
 	return NULL;
 }
 
-/*
- * Let a filter accept an event. Return 1; 0 if the event can never meet it; or a negative errno, if
- * the filter has to fit all events.
- */
+/* Let a filter accept an event. Return 1; 0 if it never meets it; a negative errno if it must. */
 static int add_event(const struct request *request, struct hyptrace_filter *filter,
 		     const struct hyptrace_event *event)
 {

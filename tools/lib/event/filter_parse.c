@@ -148,10 +148,7 @@ static uint64_t unit_nsec(const struct filter_span *unit)
 	return 0;
 }
 
-/*
- * Parse the unit of time after a number, whose decimals are @decimals. There may be a blank before
- * the unit, as in the output.
- */
+/* Parse the unit of time after a number with @decimals. A blank may be before it, as in output. */
 static int parse_unit(struct parser *p, struct filter_comparison *c,
 		      const struct filter_span *decimals)
 {

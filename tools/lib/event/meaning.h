@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event means, and how that is said: its names, and its sentence, which is printed instead
- * of its print format. For model*.c, sentence*.c and format.c.
+ * What an event means, its names, and its sentence, which is printed instead of its print format.
  */
 #ifndef HYPTRACE_MEANING_H
 #define HYPTRACE_MEANING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What events mean: their kinds, and where the fields are that have a role. model_names.c has the
- * names, sentence.c the sentences.
+ * What events mean: their kinds, and where the fields are that have a role.
  */
 #include "format.h"
 

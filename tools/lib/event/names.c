@@ -75,10 +75,7 @@ const char *hyptrace_firmware_error_name(enum firmware firmware, int64_t value)
 	return name_of(firmware_errors[firmware], COUNT(firmware_errors[0]), -(uint64_t)value);
 }
 
-/*
- * The codes from @first to @last have the same name. @level is that of @first; each next code
- * is of the next level.
- */
+/* Codes of the same name; @level is that of @first, and each next code has the next level. */
 struct faults {
 	uint8_t		first;
 	uint8_t		last;

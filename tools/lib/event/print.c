@@ -89,10 +89,7 @@ static bool add_names(struct builder *b, const struct tep_print_flag_sym *from)
 	return true;
 }
 
-/*
- * Add the field to print, of at most @bytes. A field of exactly @bytes has the sign of
- * the conversion, a smaller one its own.
- */
+/* Add a field of at most @bytes. A smaller one has its own sign, else it has the conversion's. */
 static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32_t bytes,
 		      bool is_signed)
 {
@@ -188,10 +185,7 @@ void hyptrace_print_free(struct print *print)
 	free(print);
 }
 
-/*
- * Compile a print format to steps. Return the steps; NULL if only libtraceevent can print the
- * format, or if there is no memory.
- */
+/* Compile a print format; NULL if only libtraceevent can print it, or if there is no memory. */
 struct print *hyptrace_print_new(struct tep_event *event, uint32_t size, const char *lead)
 {
 	const struct tep_print_fmt *fmt = &event->print_fmt;

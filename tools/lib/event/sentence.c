@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sentences of events, and their parts: names, numbers, results, durations. For model.c and
- * format.c.
+ * The sentences of events, and their parts: names, numbers, results, durations.
  */
 #include "meaning.h"
 
@@ -188,10 +187,8 @@ static char *put_args(char *to, const struct sentence_call *found, const uint64_
 	unsigned int i;
 
 	for (i = 0; i < call->nr_args && i < SENTENCE_ARGS; i++) {
-		to = put_text(to, i ? ", " : "");
-		to = put_text(to, call->args[i]->name);
-		*to++ = '=';
-		to = put_arg(to, &found->args[i], args[i]);
+		to = put_text(put_text(to, i ? ", " : ""), call->args[i]->name);
+		to = put_arg(put_text(to, "="), &found->args[i], args[i]);
 	}
 	return to;
 }
@@ -242,10 +239,8 @@ static bool is_valid(const struct meaning *s, const uint64_t *v)
 
 static char *put_host_smc(const struct meaning *s, const uint64_t *v, char *to)
 {
-	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
-	*to++ = '(';
-	to = put_raw_args(to, &V(ARG1), 3);
-	*to++ = ')';
+	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_ID, to), "(");
+	to = put_text(put_raw_args(to, &V(ARG1), 3), ")");
 	if (V(INVALID))
 		to = put_text(to, " invalid");
 	else
@@ -304,8 +299,7 @@ static char *put_psci_arg(const struct meaning *s, const uint64_t *v, char *to)
 		name = psci_args[number];
 	if (!name)
 		return to;
-	to = put_text(to, name);
-	*to++ = '=';
+	to = put_text(put_text(to, name), "=");
 	if (number != PSCI_FEATURES)
 		return put_hex(to, arg);
 	return put_value(to, name_of_id(s, arg), arg);
@@ -313,10 +307,8 @@ static char *put_psci_arg(const struct meaning *s, const uint64_t *v, char *to)
 
 static char *put_psci_call(const struct meaning *s, const uint64_t *v, char *to)
 {
-	to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
-	*to++ = '(';
-	to = put_psci_arg(s, v, to);
-	*to++ = ')';
+	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_ID, to), "(");
+	to = put_text(put_psci_arg(s, v, to), ")");
 	if (!is_after_call(s, v))
 		return to;
 	to = put_result(s, v, smc_number(V(ID), V(RESULT)), to);
@@ -349,10 +341,7 @@ static char *put_host_ffa_call(const struct meaning *s, const uint64_t *v, char 
 	to = put_result(s, v, V(RESULT), to);
 	if (V(RESULT))
 		return to;
-	to = put_text(to, " (");
-	to = put_raw_args(to, &V(RETURNED1), 4);
-	*to++ = ')';
-	return to;
+	return put_text(put_raw_args(put_text(to, " ("), &V(RETURNED1), 4), ")");
 }
 
 /* host_mem_abort */
@@ -370,10 +359,8 @@ static char *put_host_mem_abort(const struct meaning *s, const uint64_t *v, char
 		to = put_text(to, fault.name);
 	else
 		to = put_key(to, "fault ", esr & ESR_FAULT_STATUS);
-	if (fault.level != NO_LEVEL) {
-		to = put_text(to, " level ");
-		to = put_signed(to, fault.level);
-	}
+	if (fault.level != NO_LEVEL)
+		to = put_signed(put_text(to, " level "), fault.level);
 	to = put_key(to, " addr=", V(ADDRESS));
 	to = put_result(s, v, V(RESULT), to);
 	return put_duration(to, V(DURATION), ">");
@@ -399,13 +386,9 @@ static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to
 {
 	uint64_t esr = V(ESR), class = esr_class(esr);
 
-	to = put_vm(s, v, to);
-	*to++ = ' ';
-	to = put_symbol(s, v, HYPTRACE_ROLE_CODE, to);
-	if (V(CODE) == EXIT_TRAP) {
-		*to++ = ' ';
-		to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, to);
-	}
+	to = put_symbol(s, v, HYPTRACE_ROLE_CODE, put_text(put_vm(s, v, to), " "));
+	if (V(CODE) == EXIT_TRAP)
+		to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, put_text(to, " "));
 	/* esr is 0 after an interrupt, and both are 0 if the guest is protected */
 	if (class == CLASS_INSTRUCTION_ABORT || class == CLASS_DATA_ABORT)
 		to = put_key(to, " ipa=", V(IPA));
@@ -418,21 +401,18 @@ static char *put_guest_exit(const struct meaning *s, const uint64_t *v, char *to
 
 static char *put_guest_fixup(const struct meaning *s, const uint64_t *v, char *to)
 {
-	to = put_vcpu(v, to);
-	*to++ = ' ';
-	to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, to);
+	to = put_symbol(s, v, HYPTRACE_ROLE_CLASS, put_text(put_vcpu(v, to), " "));
 	to = put_text(to, V(HANDLED) ? " handled" : " passed on");
 	return put_duration(to, V(DURATION), ">");
 }
 
 static char *put_illegal_trap(const struct meaning *s, const uint64_t *v, char *to)
 {
-	uint64_t esr = V(ESR), class = esr_class(esr);
+	const uint64_t class = esr_class(V(ESR));
 
-	to = put_vcpu(v, to);
-	*to++ = ' ';
+	to = put_text(put_vcpu(v, to), " ");
 	to = put_value(to, hyptrace_class_name(s->values, class), class);
-	return put_key(to, " esr=", esr);
+	return put_key(to, " esr=", V(ESR));
 }
 
 static char *put_mem_transition(const struct meaning *s, const uint64_t *v, char *to)
@@ -442,19 +422,13 @@ static char *put_mem_transition(const struct meaning *s, const uint64_t *v, char
 	/* before EL2 has translated a page of a guest, the pfn is 0 */
 	const bool has_pfn = V(PAGE) || !V(RESULT) || !has_vm;
 
-	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
-	*to++ = ' ';
-	to = put_symbol(s, v, HYPTRACE_ROLE_FROM, to);
-	to = put_text(to, " -> ");
+	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_OP, to), " ");
+	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_FROM, to), " -> ");
 	to = put_symbol(s, v, HYPTRACE_ROLE_TO, to);
-	if (has_pfn) {
-		to = put_key(to, " pfn=", V(PAGE));
-		to = put_decimal(to, " +", V(COUNT));
-	}
-	if (has_vm) {
-		to = put_key(to, " vm=", V(VM));
-		to = put_key(to, " gfn=", V(GUEST_PAGE));
-	}
+	if (has_pfn)
+		to = put_decimal(put_key(to, " pfn=", V(PAGE)), " +", V(COUNT));
+	if (has_vm)
+		to = put_key(put_key(to, " vm=", V(VM)), " gfn=", V(GUEST_PAGE));
 	if (!has_pfn)
 		to = put_decimal(to, " +", V(COUNT));
 	return put_result(s, v, V(RESULT), to);
@@ -475,8 +449,7 @@ static char *put_tlbi(const struct meaning *s, const uint64_t *v, char *to)
 static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
 {
 	to = put_symbol(s, v, HYPTRACE_ROLE_OP, to);
-	to = put_decimal(to, " order=", V(ORDER));
-	to = put_decimal(to, " left=", V(LEFT));
+	to = put_decimal(put_decimal(to, " order=", V(ORDER)), " left=", V(LEFT));
 	return put_key(to, " pool=", V(POOL));
 }
 
@@ -499,10 +472,8 @@ static char *put_lock_wait(const struct meaning *s, const uint64_t *v, char *to)
 /* "host_hcall instructions=1204" */
 static char *put_pmu(const struct meaning *s, const uint64_t *v, char *to)
 {
-	to = put_symbol(s, v, HYPTRACE_ROLE_EVENT, to);
-	*to++ = ' ';
-	to = put_symbol(s, v, HYPTRACE_ROLE_COUNTER, to);
-	return put_decimal(to, "=", V(COUNTED));
+	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_EVENT, to), " ");
+	return put_decimal(put_symbol(s, v, HYPTRACE_ROLE_COUNTER, to), "=", V(COUNTED));
 }
 
 const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {

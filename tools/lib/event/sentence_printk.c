@@ -27,10 +27,7 @@ static const char *parse_width(const char *at, int *to)
 	return at;
 }
 
-/*
- * Print a number as a conversion says, such as "%#10.8llx", at which *@format is. Return the end of
- * the text, with *@format at the end of the conversion; NULL if that is not known.
- */
+/* Print a number as the conversion at *@format says, and skip that. NULL if it is not known. */
 static char *put_number(char *to, const char **format, uint64_t value)
 {
 	const char *at = *format + 1, *const flags = at;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a trace file says about the remote and about its recording: a text between the headers
- * and the sub-buffers. For the files file_*.c.
+ * What a trace file says about the remote and its recording: a text between headers and data.
  */
 #ifndef HYPTRACE_FILE_META_H
 #define HYPTRACE_FILE_META_H

@@ -30,10 +30,7 @@ void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
 		dec->lost += nr;
 }
 
-/*
- * Start to decode a sub-buffer, which must stay valid while its records are used. Return 0, or
- * -EBADMSG if its header is not valid.
- */
+/* Load a sub-buffer, which must stay valid. Return 0, or -EBADMSG if its header is not valid. */
 int hyptrace_decoder_load(struct hyptrace_decoder *dec, const void *subbuf, size_t size,
 			  struct hyptrace_error *err)
 {
@@ -96,9 +93,8 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
 }
 
 /*
- * Decode a record that has a word after its header: a length, or a part of the time.
- * Its header @head is at @at; @len is set to the bytes that follow the header. Return
- * false if the record is not valid.
+ * Decode a record at @at, with a word after its header: a length or a part of the time. @len is set
+ * to the bytes that follow the header. Return false if the record is not valid.
  */
 static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
 {
@@ -169,10 +165,7 @@ static __attribute__((noinline)) int other_record(struct hyptrace_decoder *dec,
 	return GO_ON;
 }
 
-/*
- * Decode the next event. Return 1; 0 at the end of the sub-buffer; -EBADMSG if a record is not
- * valid. The rest of the sub-buffer is then skipped.
- */
+/* Return 1, 0 at the end, or -EBADMSG if a record is not valid: the rest is then skipped. */
 int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *rec,
 			  struct hyptrace_error *err)
 {
@@ -195,10 +188,7 @@ int hyptrace_decoder_next(struct hyptrace_decoder *dec, struct hyptrace_record *
 	return ret;
 }
 
-/*
- * Decode the next events as long as that is simple. Return the number of events; 0 if
- * hyptrace_decoder_next() must decode the next one.
- */
+/* Decode events as long as that is simple. Return how many; 0: hyptrace_decoder_next() must. */
 unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 				  const struct hyptrace_stream_event *like, uint64_t limit,
 				  struct hyptrace_stream_event *events, unsigned int max)
@@ -238,10 +228,7 @@ unsigned int hyptrace_decoder_run(struct hyptrace_decoder *dec,
 	return event - events;
 }
 
-/*
- * Take the lost events that no record has reported: a sub-buffer may report lost events and hold no
- * event.
- */
+/* Take the losses that no record has reported: a sub-buffer may report some and hold no event. */
 uint64_t hyptrace_decoder_lost(struct hyptrace_decoder *dec)
 {
 	uint64_t lost = dec->lost;

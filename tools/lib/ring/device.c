@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attach to a ring as its consumer or as an observer: to /dev/hyptrace, or to what another source
- * than the driver has.
+ * Attach to a ring as its consumer or as an observer: of /dev/hyptrace, or of another source.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -68,10 +67,8 @@ static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flag
 	};
 	struct hyptrace_reader *reader;
 
-	if (strlen(remote) >= sizeof(attach.remote)) {
-		attach_error(ENODEV, err);
-		return NULL;
-	}
+	if (strlen(remote) >= sizeof(attach.remote))
+		return hyptrace_error_null(attach_error(ENODEV, err));
 	strcpy(attach.remote, remote);
 
 	reader = calloc(1, sizeof(*reader));

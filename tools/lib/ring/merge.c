@@ -168,10 +168,7 @@ void hyptrace_merge_finish(struct hyptrace_merge *merge)
 	}
 }
 
-/*
- * Return the earliest time at which a source was empty. No empty source can have an
- * event that is earlier than one bound before it.
- */
+/* No empty source can have an event that is earlier than one bound before this time. */
 static uint64_t quiet_until(const struct hyptrace_merge *merge)
 {
 	uint64_t until = UINT64_MAX;

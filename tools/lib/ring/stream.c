@@ -193,10 +193,7 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 	return ret;
 }
 
-/*
- * Continue with a record for which hyptrace_decoder_next() has returned @ret. Not inlined: the
- * other path is hot.
- */
+/* Go on after hyptrace_decoder_next() has returned @ret. Not inlined: the other path is hot. */
 static __attribute__((noinline)) int
 leave_fast_path(struct hyptrace_stream *s, const struct hyptrace_stream_event **event, int ret,
 		struct hyptrace_error *err)
@@ -235,10 +232,7 @@ int hyptrace_stream_next(struct hyptrace_stream *s, const struct hyptrace_stream
 	if (__builtin_expect(!src, 0))
 		return next_slowly(s, event, err);
 
-	/*
-	 * Nearly all events come this way: the next record of the same sub-buffer. Only its
-	 * first record can report a loss.
-	 */
+	/* nearly all events come this way: only the first record of a sub-buffer reports a loss */
 	rec = &src->event.record;
 	ret = hyptrace_decoder_next(&src->dec, rec, err);
 	if (__builtin_expect(ret > 0 && rec->ts <= s->until && --s->left, 1)) {
@@ -269,10 +263,7 @@ unsigned int hyptrace_stream_run(struct hyptrace_stream *s, struct hyptrace_stre
 
 	if (!src)
 		return 0;
-	/*
-	 * the last event before the limit ends the stream: not here; without a limit, 0 is left at
-	 * first
-	 */
+	/* the last event before the limit ends the stream; without a limit, 0 is left at first */
 	max = MIN(max, s->left - 1);
 	before = s->until < UINT64_MAX ? s->until + 1 : UINT64_MAX;
 	nr = hyptrace_decoder_run(&src->dec, &src->event, before, events, max);

@@ -24,10 +24,7 @@ struct stream_source {
 	bool				damaged;	/* a sub-buffer could not be decoded */
 	bool				asleep;		/* tracing is off and the ring is empty */
 	bool				over;		/* the ring must not be read any more */
-	/*
-	 * the last read delivered something: one that fails with EAGAIN may be at the limit that
-	 * the driver sets to a loop of reads, and the ring is perhaps not empty
-	 */
+	/* the last read got data: EAGAIN may be the driver's limit of a loop, not an empty ring */
 	bool				draining;
 };
 

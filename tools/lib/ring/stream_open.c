@@ -198,9 +198,8 @@ static void count_undelivered(struct hyptrace_stream *s)
 }
 
 /*
- * Count the losses after the last event of a source. Return true if events were lost after the last
- * one; src->event is then that loss. It has the time of the last event of all sources: the losses
- * are in the order of time, too.
+ * Count the losses after the last event of a source. If there are any, src->event becomes a loss,
+ * with the time of the last event of all sources: losses are in the order of time, too.
  */
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src)
 {

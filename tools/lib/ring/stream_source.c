@@ -93,10 +93,7 @@ fail:
 	return ret;
 }
 
-/*
- * Decode the next event of what was read. Return 1; 0 if there is none; -EBADMSG if a sub-buffer is
- * damaged. Its other events are lost, and the next call continues with the next sub-buffer.
- */
+/* Return 1, 0 if nothing is left, -EBADMSG if a sub-buffer is damaged: other events are lost. */
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err)
 {
 	const size_t subbuf = src->reader->subbuf_size;
@@ -132,10 +129,7 @@ static size_t read_size(const struct hyptrace_stream *s, const struct stream_sou
 	return size < src->size ? size : src->size;
 }
 
-/*
- * Read the next sub-buffers of a ring. Return 1; 0 if the ring is empty, and then src->asleep says
- * whether tracing is off; or a negative errno.
- */
+/* Return 1; 0 if the ring is empty, and src->asleep if tracing is off, too; or a negative errno. */
 int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 			 struct hyptrace_error *err)
 {
@@ -174,10 +168,7 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
  * also wakes a ring's waiters when tracing is started again.
  */
 
-/*
- * A wait takes at least 1/TOGETHER_PART of the bound, so that events that are due at nearly
- * the same time share it.
- */
+/* A wait takes at least this part of the bound: events due at nearly the same time share it. */
 #define TOGETHER_PART	8
 
 static int add(struct hyptrace_stream *s, int fd)
@@ -187,10 +178,7 @@ static int add(struct hyptrace_stream *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/*
- * Make the descriptor. Return 0 or a negative errno; the caller calls hyptrace_stream_wait_close()
- * in any case.
- */
+/* Make the descriptor. After a failure, too, the caller calls hyptrace_stream_wait_close(). */
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);

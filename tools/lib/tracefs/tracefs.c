@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Open the kernel's own tracer of EL2 in tracefs as a connection, and answer the requests that the
- * driver answers otherwise, in its messages: so the rest of the library and the command need not
- * know where events come from.
+ * driver answers otherwise, in its messages.
  */
 #include <fcntl.h>
 #include <sys/vfs.h>

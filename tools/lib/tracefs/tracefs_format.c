@@ -158,10 +158,7 @@ static bool add_reason(struct tracefs_event *event)
 	return true;
 }
 
-/*
- * Parse event->format. Return false if it makes no sense. @is_raw: the records come as they are,
- * so a text that does not tell the fields does not matter.
- */
+/* Parse event->format. Return false if it makes no sense. Raw records need no text of fields. */
 bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 {
 	const char *line = event->format, *end;

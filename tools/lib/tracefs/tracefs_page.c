@@ -123,10 +123,7 @@ static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 	return true;
 }
 
-/*
- * Take the records of a page. Unlike those of the kernel, they are not rounded up. Return false if
- * the page is damaged: what follows in it is lost, and nobody knows how many.
- */
+/* Take the records, which are not rounded up. Return false if the page is damaged: a loss. */
 bool hyptrace_tracefs_raw(const struct tracefs *t, struct tracefs_page *page, const void *data,
 			  size_t size)
 {

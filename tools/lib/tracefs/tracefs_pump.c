@@ -301,9 +301,8 @@ static bool can_read(int fd)
 }
 
 /*
- * End a process that does not end, or whose sub-buffers nobody takes: nobody knows how many events
- * it still had. @taken bytes came from the pipe; the file has the first @rest. What is still in
- * the pipe goes with it.
+ * End a process that does not end, or whose sub-buffers nobody takes, and lose what it still had.
+ * @taken bytes came from the pipe; the file has the first @rest.
  */
 static void give_up(struct tracefs_reader *r, int file, size_t taken)
 {

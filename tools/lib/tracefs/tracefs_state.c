@@ -39,10 +39,7 @@ int hyptrace_tracefs_write(int dir, const char *file, const char *text)
 	return fd < 0 || TEMP_FAILURE_RETRY(write(fd, text, strlen(text))) < 0 ? -errno : 0;
 }
 
-/*
- * Drop what was not read: it keeps the kernel's buffer loaded. Android unloads when a pipe is
- * closed.
- */
+/* Drop what keeps the kernel's buffer loaded. Android unloads when a pipe is closed. */
 void hyptrace_tracefs_drop(const struct tracefs *t)
 {
 	auto_close int pipe = -1;

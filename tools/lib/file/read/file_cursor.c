@@ -165,7 +165,8 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 {
 	uint32_t size = hyptrace_cursor_u32(c), full = hyptrace_cursor_u32(c);
-	char *from, *to;
+	auto_free char *from = NULL;
+	char *to;
 
 	if (!c->ret && (size > c->end - c->pos || size > FILE_SECTION_MAX ||
 			full > FILE_SECTION_MAX))
@@ -176,18 +177,12 @@ static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 		return;
 	from = malloc(size ? size : 1);
 	to = malloc(full ? full : 1);
-	if (!from || !to) {
+	if (!from || !to)
 		c->ret = hyptrace_error_memory(c->err);
-	} else {
+	else
 		hyptrace_cursor_get(c, from, size);
-		if (!c->ret && ZSTD_decompress(to, full, from, size) != full)
-			hyptrace_cursor_fail(c, "it cannot be decompressed");
-	}
-	free(from);
-	if (c->ret) {
-		free(to);
-		return;
-	}
+	if (!c->ret && ZSTD_decompress(to, full, from, size) != full)
+		hyptrace_cursor_fail(c, "it cannot be decompressed");
 	c->mem = to;
 	c->pos = 0;
 	c->end = full;

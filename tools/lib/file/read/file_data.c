@@ -187,10 +187,7 @@ struct head {
 	uint32_t	full;
 };
 
-/*
- * Is the last chunk longer than the CPU's bytes by the size of the number of chunks? trace-cmd up
- * to 3.1.6 does not count that number.
- */
+/* Does the CPU's size lack the number of chunks, which trace-cmd up to 3.1.6 does not count? */
 static bool is_count_missing(const struct hyptrace_file *f, const struct file_data *data,
 			     uint64_t offset, uint32_t packed)
 {
@@ -387,10 +384,7 @@ int hyptrace_data_count(const struct hyptrace_file *f, struct file_data *data, u
 	return 0;
 }
 
-/*
- * Read sub-buffers of a CPU. Return the bytes that were read, a multiple of a sub-buffer; 0 at the
- * end; a negative errno: -EBADMSG if there is something that is no whole sub-buffer.
- */
+/* Read sub-buffers. Return their bytes, 0 at the end, -EBADMSG if something is not a whole one. */
 int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint64_t at,
 			   char *to, size_t room, struct hyptrace_error *err)
 {

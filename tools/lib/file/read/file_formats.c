@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a file that has no description: from the formats that trace-cmd has copied from
- * tracefs. For file_read.c.
+ * The events of a file without a description: from formats that trace-cmd has copied from tracefs.
  */
 #include <endian.h>
 
@@ -54,10 +53,7 @@ static void add_format(struct tep_handle *tep, char *text, const char *system)
 	tep_parse_event(tep, text, strlen(text), system);
 }
 
-/*
- * Read the formats of a system, or skip them. An event whose format cannot be parsed prints its
- * fields. Beside the host's events, the file has those of a remote.
- */
+/* Read the formats of a system, or skip them: beside the host's events, those of a remote. */
 static void read_system(struct hyptrace_file *f, struct file_cursor *c, const char *system,
 			uint32_t nr, uint64_t *left)
 {

@@ -257,10 +257,7 @@ static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_
 	return true;
 }
 
-/*
- * Read options up to that of number 0; @left more may follow in the file. Return where the next
- * section of options is, 0 if there is none.
- */
+/* Read options up to number 0, at most @left. Return where their next section is, or 0. */
 static uint64_t read_options(struct hyptrace_file *f, struct file_cursor *c, uint32_t *left)
 {
 	const bool is_6 = f->meta.info.version == 6;

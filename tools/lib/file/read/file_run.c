@@ -77,18 +77,6 @@ struct team {
 	struct hyptrace_error		err;
 };
 
-/* Wait until the pieces before that of a worker are flushed. */
-static void wait_turn(struct worker *w)
-{
-	struct team *team = w->team;
-
-	pthread_mutex_lock(&team->writing);
-	while (team->ordered && team->turn != w->number && !team->ret)
-		pthread_cond_wait(&team->changed, &team->writing);
-	w->stopped |= !!team->ret;
-	pthread_mutex_unlock(&team->writing);
-}
-
 /**
  * hyptrace_file_wait - wait until all before a batch was flushed, if there is an order
  * @batch:	the batch; also in flush() after batch()
@@ -100,8 +88,13 @@ static void wait_turn(struct worker *w)
 int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 {
 	struct worker *w = (struct worker *)batch;
+	struct team *team = w->team;
 
-	wait_turn(w);
+	pthread_mutex_lock(&team->writing);
+	while (team->ordered && team->turn != w->number && !team->ret)
+		pthread_cond_wait(&team->changed, &team->writing);
+	w->stopped |= !!team->ret;
+	pthread_mutex_unlock(&team->writing);
 	return w->stopped ? -ECANCELED : 0;
 }
 
@@ -124,8 +117,8 @@ static void flush(struct worker *w)
 {
 	const struct hyptrace_file_work *work = w->team->work;
 
-	wait_turn(w);
-	if (!w->stopped && w->team->mode != BY_CPU && work->flush && work->flush(w->state))
+	if (!hyptrace_file_wait(&w->batch) && w->team->mode != BY_CPU && work->flush &&
+	    work->flush(w->state))
 		stop(w, 1, NULL);
 }
 
@@ -181,7 +174,7 @@ static void read_piece(struct worker *w)
 		}
 		/* nothing else tells that reading has ended */
 		if (!w->team->ordered)
-			wait_turn(w);
+			hyptrace_file_wait(&w->batch);
 	} while (!w->stopped && ret != -ENODATA && (!by_events || nr < TURN_EVENTS));
 	w->at_end = ret == -ENODATA;
 	flush(w);

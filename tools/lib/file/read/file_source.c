@@ -344,11 +344,7 @@ static int load(struct file_source *src, struct hyptrace_error *err)
 	return ret ? fail(src, ret, err) : 1;
 }
 
-/*
- * Decode the next event of a CPU. Return 1; 0 at the end, and again after that; a negative errno:
- * -EBADMSG if a sub-buffer is damaged. Its other events are lost, and the next call continues with
- * the next sub-buffer.
- */
+/* Return 1; 0 at the end, and again; or -EBADMSG: a damaged sub-buffer's other events are lost. */
 int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *err)
 {
 	int ret;

@@ -61,10 +61,7 @@ static bool is_stream(const char *path)
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
-/*
- * Make the names of the parts. The part of another CPU that an older recording has left would be
- * taken for one of this.
- */
+/* Name the parts. One that an older recording has left would be taken for one of this. */
 static int make_paths(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	struct file_part *part;

@@ -29,10 +29,7 @@ static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *
 				  w->path, w->part_path);
 }
 
-/*
- * What was left could be written up to @written only. Count the events of what is not written as a
- * whole, and return where that begins.
- */
+/* Count the events that are not whole in the first @written bytes. Return where these begin. */
 static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *part,
 			      size_t written)
 {

@@ -188,10 +188,7 @@ static void grow(struct hyptrace_file_writer *w, struct file_part *part, size_t 
 	__atomic_add_fetch(&w->size, size, __ATOMIC_RELAXED);
 }
 
-/*
- * Append data to a part. Data that cannot be written is kept in part, and all data after it. With
- * compression that is the whole of data, since it is a chunk.
- */
+/* Append data. What cannot be written is kept in memory: of compressed data, the whole chunk. */
 int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *part,
 			     const void *data, size_t size, struct hyptrace_error *err)
 {
@@ -232,9 +229,8 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 }
 
 /*
- * Take what is in the pipe out of it, since it was consumed from the ring, and keep it, with what
- * the part has of its first sub-buffer: nothing more can be written because of @err. Return the
- * negative errno.
+ * Keep what is in the pipe, which was consumed from the ring, and what the part has of its first
+ * sub-buffer: nothing more can be written because of @err. Return the negative errno.
  */
 static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
 		     struct hyptrace_error *err)
@@ -367,10 +363,7 @@ bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *fr
 	return true;
 }
 
-/*
- * Append a sub-buffer to the part, or its records to the last sub-buffer of the part. Behind the
- * sub-buffer is room for two more.
- */
+/* Append a sub-buffer, or its records to the part's last one. Behind it is room for two more. */
 static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, char *subbuf,
 		      struct hyptrace_error *err)
 {
