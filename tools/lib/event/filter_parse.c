@@ -358,15 +358,14 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
  * Resolve a comparison: find the field of an event, and the value by its name.
  */
 
-/* Store an error, with a suggestion if there is one. */
-static enum filter_fault fail_name(struct hyptrace_error *err, const char *why,
-				   const char *near)
+/* Append a suggestion to an error, if there is one. */
+static enum filter_fault suggest(struct hyptrace_error *err, const char *near)
 {
-	if (!near) {
-		hyptrace_error_set(err, EINVAL, "%s", why);
+	const size_t len = strlen(err->text);
+
+	if (!near)
 		return FILTER_FAULT_VALUE;
-	}
-	hyptrace_error_set(err, EINVAL, "%s; did you mean \"%s\"?", why, near);
+	snprintf(err->text + len, sizeof(err->text) - len, "; did you mean \"%s\"?", near);
 	return FILTER_FAULT_NEAR;
 }
 
@@ -472,7 +471,6 @@ static uint64_t find_errno(const struct filter_span *span)
 static enum filter_fault fail_errno(const struct filter_comparison *c, struct hyptrace_error *err)
 {
 	const char *near = NULL, *name;
-	char why[HYPTRACE_ERROR_TEXT];
 	int64_t number;
 
 	for (number = 1; number <= ERRNO_MAX; number++) {
@@ -480,9 +478,9 @@ static enum filter_fault fail_errno(const struct filter_comparison *c, struct hy
 		if (name)
 			near = hyptrace_nearest_of(c->value.text, c->value.len, near, name);
 	}
-	snprintf(why, sizeof(why), "there is no errno \"%.*s\"", filter_quoted(&c->name),
-		 c->name.text);
-	return fail_name(err, why, near);
+	hyptrace_error_set(err, EINVAL, "there is no errno \"%.*s\"", filter_quoted(&c->name),
+			   c->name.text);
+	return suggest(err, near);
 }
 
 /* Store why a field does not have the value of a name. */
@@ -490,7 +488,6 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 				    const struct hyptrace_field *field, struct hyptrace_error *err)
 {
 	const char *near = NULL;
-	char why[HYPTRACE_ERROR_TEXT];
 	unsigned int i;
 
 	if (!field->nr_symbols && !(field->is_signed && find_errno(&c->name))) {
@@ -502,12 +499,12 @@ static enum filter_fault fail_value(const struct filter_comparison *c,
 		near = hyptrace_nearest_of(c->name.text, c->name.len, near,
 					   field->symbols[i]->name);
 	if (field->nr_symbols)
-		snprintf(why, sizeof(why), "the field \"%s\" has no value \"%.*s\"", field->name,
-			 filter_quoted(&c->name), c->name.text);
+		hyptrace_error_set(err, EINVAL, "the field \"%s\" has no value \"%.*s\"",
+				   field->name, filter_quoted(&c->name), c->name.text);
 	else
-		snprintf(why, sizeof(why), "the name of an errno has a minus: use \"-%.*s\"",
-			 filter_quoted(&c->name), c->name.text);
-	return fail_name(err, why, near);
+		hyptrace_error_set(err, EINVAL, "the name of an errno has a minus: use \"-%.*s\"",
+				   filter_quoted(&c->name), c->name.text);
+	return suggest(err, near);
 }
 
 static enum filter_fault resolve_value(const struct filter_comparison *c,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print an event as text: as a sentence if it has one (sentence.c), else in its print format.
- *
- * libtraceevent prints that: it parses the event's description as a tracefs format file.
- * print.c compiles the parsed format for fast printing.
+ * Print an event as text: as a sentence if it has one (sentence.c), else in its print format, which
+ * libtraceevent parses from a tracefs format file, and print.c compiles for fast printing.
  */
 #include "format.h"
 

@@ -252,14 +252,6 @@ static bool check_divisor(struct check *c)
 	return !*c->at || !strchr("*/%", *c->at);
 }
 
-static bool check_operand(struct check *c)
-{
-	if (++c->operators > OPERATORS_MAX)
-		return false;
-	return take(c, "/") || take(c, "%") ? check_divisor(c) :
-	       take_operator(c) && check_primary(c);
-}
-
 static bool check_expression(struct check *c)
 {
 	bool good;
@@ -268,11 +260,12 @@ static bool check_expression(struct check *c)
 		return false;
 	good = check_primary(c);
 	while (good) {
-		skip_blanks(c);
-		if (!*c->at || (!strchr("/%<>&|^+-*", *c->at) && strncmp(c->at, "==", 2) &&
-				strncmp(c->at, "!=", 2)))
+		const bool divides = take(c, "/") || take(c, "%");
+
+		if (!divides && !take_operator(c))
 			break;
-		good = check_operand(c);
+		good = ++c->operators <= OPERATORS_MAX &&
+		       (divides ? check_divisor(c) : check_primary(c));
 	}
 	if (good && take(c, "?"))
 		good = check_expression(c) && take(c, ":") && check_expression(c);

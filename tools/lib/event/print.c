@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Compile print formats to short lists of steps, each a text and the value after it, and print
- * events by them. For format.c.
+ * events by them. By hand, for speed: libtraceevent interprets a format anew for each event.
  *
- * By hand, for speed: libtraceevent can print any format, but interprets it anew for each event.
  * This file takes the format that libtraceevent has parsed, and supports what the formats of EL2
  * use: %d, %u, %x and __print_symbolic(). libtraceevent itself prints all other formats.
  */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of a sub-buffer, in the format of the Linux ring buffer.
- *
- * The decoder checks each record, because a sub-buffer may be damaged. By hand:
- * libtraceevent's kbuffer decodes the same format, but it trusts its input.
+ * The records of a sub-buffer, in the format of the Linux ring buffer. By hand and checked:
+ * a sub-buffer may be damaged, and libtraceevent's kbuffer trusts its input.
  */
 #include <linux/hyptrace_record.h>
 

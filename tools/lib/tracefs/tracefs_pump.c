@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers.
- *
- * A timer interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
+ * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers. A timer
+ * interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -111,9 +111,8 @@ static int find_whole(struct file_source *src, uint64_t begin, uint64_t *ts,
 }
 
 /*
- * Place each source about @back sub-buffers before its end, and set @back to how far that is. Set
- * @floor to the time from which on they have all events. Return 1 if that is the beginning, 0 if
- * not, or a negative errno.
+ * Place each source about @back sub-buffers before its end. Set @back to how far that is, @floor to
+ * the time from which on they have all events. Return 1 if that is the beginning, or 0.
  */
 static int place(struct hyptrace_file *f, uint64_t *back, struct hyptrace_error *err)
 {

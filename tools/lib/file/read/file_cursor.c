@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the numbers and the texts of a trace file's headers, and of its sections, which may be
- * compressed.
+ * Read the numbers and texts of a trace file's headers and sections, which may be compressed.
  *
  * A cursor keeps its first error: after it, all numbers are 0 and all texts are empty, so that a
  * caller looks for an error once per loop and at the end.
@@ -164,8 +163,8 @@ void hyptrace_file_piece(struct hyptrace_file *f, uint64_t offset, uint64_t size
 /* Decompress the content of a section, which is the rest of the cursor. */
 static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 {
-	uint32_t size = hyptrace_cursor_u32(c), full = hyptrace_cursor_u32(c);
 	auto_free char *from = NULL;
+	uint32_t size = hyptrace_cursor_u32(c), full = hyptrace_cursor_u32(c);
 	char *to;
 
 	if (!c->ret && (size > c->end - c->pos || size > FILE_SECTION_MAX ||

@@ -52,11 +52,6 @@ static struct file_player play_all(struct hyptrace_file *f, unsigned int node)
 	return is_right ? right : left;
 }
 
-static inline uint64_t key_of(uint64_t ts)
-{
-	return ts < FILE_KEY_NONE ? ts : FILE_KEY_NONE - 1;
-}
-
 /* At its end, a source may have to report losses: deliver them like an event. */
 static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 {
@@ -102,7 +97,7 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 		return ret;
 	*key = FILE_KEY_NONE;
 	if (ret ? rec->ts <= f->options.to : has_loss(f, src))
-		*key = key_of(rec->ts);
+		*key = MIN(rec->ts, FILE_KEY_NONE - 1);
 	else
 		src->over = true;
 	return 0;

@@ -35,7 +35,7 @@ struct file_part {
 	size_t				left_size;
 	uint64_t			unwritten;	/* events that are not in the file then */
 	uint64_t			drained;	/* bytes since the ring was empty */
-	bool				is_slow;	/* they were few, see above */
+	bool				is_slow;	/* fewer than HYPTRACE_FILE_SLOW */
 	struct file_chunk		*chunk;		/* what is not compressed yet; or NULL */
 };
 
