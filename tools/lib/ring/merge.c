@@ -35,7 +35,7 @@ struct hyptrace_merge {
 	unsigned int	nr_unknown;
 	unsigned int	ask;		/* no source of a lower index is unknown */
 	bool		finish;
-	unsigned int	*heap;		/* the pending sources, the earliest first */
+	unsigned int	*heap;		/* after @sources: the pending ones, the earliest first */
 	struct source	sources[];
 };
 
@@ -49,16 +49,12 @@ struct hyptrace_merge {
  */
 struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t bound)
 {
-	struct hyptrace_merge *merge = calloc(1, sizeof(*merge) +
-					      nr_sources * sizeof(merge->sources[0]));
+	const size_t each = sizeof(struct source) + sizeof(unsigned int);
+	struct hyptrace_merge *merge = calloc(1, sizeof(*merge) + nr_sources * each);
 
 	if (!merge)
 		return NULL;
-	merge->heap = calloc(nr_sources ? nr_sources : 1, sizeof(*merge->heap));
-	if (!merge->heap) {
-		free(merge);
-		return NULL;
-	}
+	merge->heap = (unsigned int *)&merge->sources[nr_sources];
 	merge->bound = bound;
 	merge->nr = nr_sources;
 	merge->nr_unknown = nr_sources;
@@ -71,9 +67,6 @@ struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t boun
  */
 void hyptrace_merge_free(struct hyptrace_merge *merge)
 {
-	if (!merge)
-		return;
-	free(merge->heap);
 	free(merge);
 }
 
