@@ -154,6 +154,15 @@ void hyptrace_close(struct hyptrace *h)
 	free(h);
 }
 
+#define SAME(attr)	_Static_assert((int)(attr) == (int)HYPTRACE_A_CONTROL_REMOTE, "")
+SAME(HYPTRACE_A_REMOTE_NAME);
+SAME(HYPTRACE_A_CPU_REMOTE);
+SAME(HYPTRACE_A_EVENT_REMOTE);
+SAME(HYPTRACE_A_HYPERCALL_REMOTE);
+SAME(HYPTRACE_A_COUNTER_REMOTE);
+SAME(HYPTRACE_A_PAGE_REMOTE);
+SAME(HYPTRACE_A_VISIT_REMOTE);
+
 /* Make a request about a remote, which is the same attribute in all sets; or about all of them. */
 struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, const char *remote)
 {
