@@ -3,7 +3,7 @@
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-.PHONY: help demo check vm deps kernel rootfs guest tools static deb modules patch-tree unit lint generated bench mutate clean
+.PHONY: help demo check vm deps kernel rootfs guest tools static deb modules patch-tree unit lint generated bench harden mutate clean
 
 help:
 	@echo 'make demo                trace a real pKVM hypervisor under emulation'
@@ -18,6 +18,7 @@ help:
 	@echo '                         takes all out again'
 	@echo 'make deps kernel rootfs guest   prepare one part of the test bed'
 	@echo 'make unit lint generated run one part of the tests; generated: are generated files up to date?'
+	@echo 'make harden              attack all of it at random; PARTS=, SEED=, TIMES= (percent)'
 	@echo 'make mutate              list changes that no unit test notices; MUTANTS=, SEED=, MINUTES='
 	@echo 'make bench               measure what an event costs here and in mainline; BENCH=full for all rows'
 	@echo 'make clean               remove what was built here; the cache stays'
@@ -74,6 +75,9 @@ generated:
 
 mutate: deps
 	tests/mutate/run.py
+
+harden: deps
+	SEED="$(SEED)" TIMES="$(TIMES)" tests/harden/run.sh $(PARTS)
 
 bench: deps
 	tests/bench/run.sh
