@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Hostile users: a million requests of the family and a million ioctls at random, by processes that are killed at random, on
+# the remote "test", where a kernel in user mode makes that fast; a tenth of that on the hypervisor, under emulation.
+# kselftest/hostile/test_hostile.c says what must be left then.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+# storm CALLS NAME BOOT...: run the test by that command
+storm()
+{
+	local good=0 bad=1
+	"${@:3}" "TEST_TIMEOUT=1500" "HYPTRACE_HOSTILE_SEED=$SEED" "HYPTRACE_HOSTILE_CALLS=$(($1 * TIMES / 100))" -- \
+		kselftest:test_hostile -- 2>&1 | tee "$log"
+	sed -n "s/^# tried: /tried: $2: /p" "$log"
+	[[ ! $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+	((passed += good, failed += bad))
+}
+
+if has_um; then
+	"$repo/tests/um/build.sh"
+	storm 1000000 "remote test" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" hostile-um "not found"
+fi
+"$vm/kernel.sh"
+"$vm/guest.sh" --tests
+storm 100000 hypervisor "$vm/boot.sh" hostile '' HYPTRACE_EL2_ONLY=1
+echo "$passed passed, $failed failed"
+((failed == 0))
