@@ -24,6 +24,7 @@ mkdir "$work"
 . "$repo/tests/lint/series.sh"
 . "$repo/tests/lint/hooks.sh"
 . "$repo/tests/lint/bounds.sh"
+. "$repo/tests/lint/syzkaller.sh"
 
 # All files that are in the repository, or are going to be added.
 mapfile -t files < <(git ls-files -co --exclude-standard | while read -r file; do
