@@ -83,7 +83,7 @@ static bool has_counter_of_instructions(void)
 #else
 
 #ifdef HYPTRACE_ENV_HOST
-struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
+__thread struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
 
 static struct pmu_value read_counter(u8 number)
 {

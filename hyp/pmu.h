@@ -50,7 +50,7 @@ struct hyptrace_pmu {
 
 #ifdef HYPTRACE_ENV_HOST
 /**
- * struct hyptrace_host_pmu - the PMU of all CPUs of a host program
+ * struct hyptrace_host_pmu - the PMU of a CPU of a host program, which is a thread
  * @nr:		counters; the one of cycles not included
  * @enabled:	bit per counter
  * @values:	by number
@@ -63,7 +63,7 @@ struct hyptrace_host_pmu {
 	u64	types[HYPTRACE_PMU_INSTRUCTIONS + 1];
 };
 
-extern struct hyptrace_host_pmu hyptrace_host_pmu;
+extern __thread struct hyptrace_host_pmu hyptrace_host_pmu;
 #endif
 
 struct hyptrace_private_count;

@@ -19,6 +19,7 @@
 struct hyptrace_ring env_rings[ENV_CPUS];
 struct hyptrace_ring env_spare_rings[ENV_CPUS];
 struct env_calls env_calls;
+__thread u64 env_thread_calls;
 u32 env_violations;
 u64 env_asked_cpu;
 u32 env_absent;
@@ -28,7 +29,8 @@ void (*env_pages_hook)(void);
 struct hyptrace_page_states env_page_states;
 int env_page_error;
 u64 env_page_asked;
-u32 env_fail_take, env_fail_release, env_fail_share;
+bool env_pages_known;
+__thread u32 env_fail_take, env_fail_release, env_fail_share;
 bool env_packed;
 
 __thread struct hyptrace_ring *hyptrace_host_ring = &env_rings[0];
@@ -38,22 +40,34 @@ static struct {
 	size_t		bytes;
 	u32		nr;
 	u32		stride;	/* distance between pool pages, in pages */
-	enum env_owner	*owner;
+	struct env_page {
+		hyptrace_lock_t	lock;	/* protects the others, and the content from the host */
+		bool		scribbled;	/* by another CPU since it was pinned */
+		enum env_owner	owner;
+	} *pages;
 } pool;
 
 static void violation(const char *what, const void *page)
 {
 	fprintf(stderr, "hyp/ must not %s (page %p)\n", what, page);
-	env_violations++;
+	__atomic_fetch_add(&env_violations, 1, __ATOMIC_RELAXED);
+}
+
+static void count_call(u64 *calls)
+{
+	__atomic_fetch_add(calls, 1, __ATOMIC_RELAXED);
+	env_thread_calls++;
 }
 
 u32 hyptrace_nr_cpus(void)
 {
+	env_thread_calls++;
 	return ENV_CPUS - __builtin_popcount(env_absent);
 }
 
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
+	env_thread_calls++;
 	if (cpu > READ_ONCE(env_asked_cpu))
 		WRITE_ONCE(env_asked_cpu, cpu);
 
@@ -62,18 +76,22 @@ struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 
 struct hyptrace_ring *hyptrace_spare_ring_of(u64 cpu)
 {
+	env_thread_calls++;
+
 	return cpu < ENV_CPUS ? &env_spare_rings[cpu] : NULL;
 }
 
 u64 hyptrace_read_counter(void)
 {
+	env_thread_calls++;
 	if (env_counter_hook)
 		env_counter_hook();
 
 	return __atomic_load_n(&env_counter, __ATOMIC_RELAXED);
 }
 
-static bool find(const void *va, u32 *index)
+/* Find the page of the pool that is at @va. False if there is none. */
+bool env_find(const void *va, u32 *index)
 {
 	size_t offset = (uintptr_t)va - (uintptr_t)pool.base;
 	size_t page = offset / PAGE_SIZE;
@@ -90,7 +108,7 @@ static bool find_pfn(u64 pfn, u32 *index)
 {
 	/* Reject large page numbers: shifted to an address they would wrap to a small one. */
 	return pfn < BIT_ULL(64 - PAGE_SHIFT) &&
-	       find((void *)(uintptr_t)(pfn << PAGE_SHIFT), index);
+	       env_find((void *)(uintptr_t)(pfn << PAGE_SHIFT), index);
 }
 
 static bool all_zero(const u8 *page)
@@ -110,16 +128,18 @@ static void set_owner(u32 index, enum env_owner owner)
 	 * Order all accesses to the page before the change of its owner. Pairs with
 	 * env_owner().
 	 */
-	smp_store_release(&pool.owner[index], owner);
+	smp_store_release(&pool.pages[index].owner, owner);
 }
 
-static void set_owner_of(u64 pfn, enum env_owner owner)
+/* EL2 has not written to the page: it needs no wiping. */
+static void give_back(u64 pfn)
 {
 	u32 index;
 
 	assert_true(find_pfn(pfn, &index));
+	hyptrace_guard(&pool.pages[index].lock);
 	ASAN_POISON_MEMORY_REGION(env_page(index), PAGE_SIZE);
-	set_owner(index, owner);
+	set_owner(index, ENV_HOST);
 }
 
 static void change_hands(u32 index, enum env_owner owner)
@@ -138,11 +158,12 @@ int hyptrace_take_page(u64 pfn, void **va)
 {
 	u32 index;
 
-	env_calls.take++;
+	count_call(&env_calls.take);
 	if (!find_pfn(pfn, &index))
 		return -EINVAL;
 	if (fails(&env_fail_take))
 		return -ENOMEM;
+	hyptrace_guard(&pool.pages[index].lock);
 	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
 	change_hands(index, ENV_HYP);
@@ -156,8 +177,13 @@ int hyptrace_release_page(void *va)
 {
 	u32 index;
 
-	env_calls.release++;
-	if (!find(va, &index) || env_owner(index) != ENV_HYP) {
+	count_call(&env_calls.release);
+	if (!env_find(va, &index)) {
+		violation("release what is no page", va);
+		return -EPERM;
+	}
+	hyptrace_guard(&pool.pages[index].lock);
+	if (env_owner(index) != ENV_HYP) {
 		violation("release a page that it does not own", va);
 		return -EPERM;
 	}
@@ -175,13 +201,15 @@ static int share_page(u64 pfn, void **va)
 {
 	u32 index;
 
-	env_calls.share++;
+	count_call(&env_calls.share);
 	if (!find_pfn(pfn, &index))
 		return -EINVAL;
 	if (fails(&env_fail_share))
 		return -ENOMEM;
+	hyptrace_guard(&pool.pages[index].lock);
 	if (env_owner(index) != ENV_HOST)
 		return -EPERM;
+	pool.pages[index].scribbled = false;
 	change_hands(index, ENV_PINNED);
 	*va = env_page(index);
 	ASAN_UNPOISON_MEMORY_REGION(*va, PAGE_SIZE);
@@ -193,19 +221,48 @@ static void unshare_page(void *va)
 {
 	u32 index;
 
-	env_calls.unshare++;
-	if (!find(va, &index) || env_owner(index) != ENV_PINNED) {
+	count_call(&env_calls.unshare);
+	if (!env_find(va, &index)) {
+		violation("unshare what is no page", va);
+		return;
+	}
+	hyptrace_guard(&pool.pages[index].lock);
+	if (env_owner(index) != ENV_PINNED) {
 		violation("unshare a page that it did not share", va);
 		return;
 	}
-	if (!all_zero(va))
+	/* The host may have written to it after it was wiped. */
+	if (!pool.pages[index].scribbled && !all_zero(va))
 		violation("unshare a page without wiping it", va);
 	ASAN_POISON_MEMORY_REGION(va, PAGE_SIZE);
 	change_hands(index, ENV_HOST);
 }
 
+/* What pKVM knows of a page of the pool */
+static int read_states(u64 pfn, struct hyptrace_page_states *states)
+{
+	static const struct hyptrace_page_states known[] = {
+		[ENV_HOST] = { .host = HYPTRACE_PAGE_STATE_OWNED },
+		[ENV_SHARED] = { HYPTRACE_PAGE_STATE_SHARED, HYPTRACE_PAGE_STATE_BORROWED, 0 },
+		[ENV_PINNED] = { HYPTRACE_PAGE_STATE_SHARED, HYPTRACE_PAGE_STATE_BORROWED, 0 },
+		[ENV_HYP] = { .hyp = HYPTRACE_PAGE_STATE_OWNED },
+		[ENV_GUEST] = { .host = HYPTRACE_PAGE_STATE_NONE },
+		[ENV_PKVM] = { .hyp = HYPTRACE_PAGE_STATE_OWNED },
+	};
+	u32 index;
+
+	if (!find_pfn(pfn, &index))
+		return -ENOENT;
+	*states = known[env_owner(index)];
+
+	return 0;
+}
+
 int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states)
 {
+	env_thread_calls++;
+	if (env_pages_known)
+		return read_states(pfn, states);
 	env_page_asked = pfn;
 	if (env_page_error)
 		return env_page_error;
@@ -231,9 +288,8 @@ int hyptrace_share_pages(u64 pfn, u32 nr, void **va)
 	for (i = 0; i < nr; i++) {
 		ret = share_page(pfn + i, i ? &page : va);
 		if (ret) {
-			/* EL2 has not written to these pages, so they need no wiping. */
 			while (i--)
-				set_owner_of(pfn + i, ENV_HOST);
+				give_back(pfn + i);
 			return ret;
 		}
 	}
@@ -252,11 +308,11 @@ void env_start(u32 nr_pages)
 	pool.nr = nr_pages;
 	pool.stride = nr_pages > MAX_GUARDED || env_packed ? 1 : 2;
 	pool.bytes = ((size_t)nr_pages * pool.stride + 1) * PAGE_SIZE;
-	pool.owner = calloc(nr_pages, sizeof(*pool.owner));
+	pool.pages = calloc(nr_pages, sizeof(*pool.pages));
 	pool.base = mmap(NULL, pool.bytes, pool.stride == 1 ?
 			 PROT_READ | PROT_WRITE : PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_non_null(pool.owner);
+	assert_non_null(pool.pages);
 	assert_true(pool.base != MAP_FAILED);
 	for (i = 0; i < nr_pages; i++) {
 		if (pool.stride > 1)
@@ -273,6 +329,7 @@ void env_start(u32 nr_pages)
 	env_counter = 0;
 	env_counter_hook = NULL;
 	env_pages_hook = NULL;
+	env_pages_known = false;
 	env_fail_take = env_fail_release = env_fail_share = 0;
 	env_cpu(0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, 0, 0), 0);
@@ -296,7 +353,7 @@ void env_stop(void)
 	}
 	ASAN_UNPOISON_MEMORY_REGION(pool.base, pool.bytes);
 	munmap(pool.base, pool.bytes);
-	free(pool.owner);
+	free(pool.pages);
 	memset(&pool, 0, sizeof(pool));
 }
 
@@ -319,31 +376,63 @@ u64 env_pfn(u32 index)
 enum env_owner env_owner(u32 index)
 {
 	/* Pairs with set_owner(). */
-	return smp_load_acquire(&pool.owner[index]);
+	return smp_load_acquire(&pool.pages[index].owner);
+}
+
+u32 env_nr_pages(void)
+{
+	return pool.nr;
+}
+
+/* Give a page of @from to @to. False if its owner is another one. */
+bool env_change(u32 index, enum env_owner from, enum env_owner to)
+{
+	hyptrace_guard(&pool.pages[index].lock);
+	if (env_owner(index) != from)
+		return false;
+	set_owner(index, to);
+
+	return true;
 }
 
 void env_share(u32 index)
 {
-	if (env_owner(index) == ENV_HOST)
-		set_owner(index, ENV_SHARED);
+	env_change(index, ENV_HOST, ENV_SHARED);
 }
 
 void env_unshare(u32 index)
 {
-	if (env_owner(index) == ENV_SHARED)
-		set_owner(index, ENV_HOST);
+	env_change(index, ENV_SHARED, ENV_HOST);
+}
+
+/* No sanitizer sees it: the host writes to pages that are poisoned, and while EL2 writes to them. */
+__attribute__((__noinline__, __no_sanitize__("address", "thread")))
+static void copy_unseen(volatile u8 *to, const u8 *from, size_t len)
+{
+	while (len--)
+		*to++ = *from++;
+}
+
+/*
+ * Write to a page as the host. @scribbles: not as the CPU that makes hypercalls. False if the host
+ * has no access.
+ */
+bool env_host_try_write(u32 index, size_t offset, const void *from, size_t len, bool scribbles)
+{
+	hyptrace_guard(&pool.pages[index].lock);
+	if (env_owner(index) >= ENV_HYP)
+		return false;
+	if (scribbles)
+		pool.pages[index].scribbled = true;
+	copy_unseen(env_page(index) + offset, from, len);
+
+	return true;
 }
 
 /* Write to a page as the host. EL2 must not own it. */
 void env_host_write(u32 index, size_t offset, const void *from, size_t len)
 {
-	u8 *page = env_page(index);
-
-	assert_int_not_equal(env_owner(index), ENV_HYP);
-	ASAN_UNPOISON_MEMORY_REGION(page, PAGE_SIZE);
-	memcpy(page + offset, from, len);
-	if (env_owner(index) < ENV_PINNED)
-		ASAN_POISON_MEMORY_REGION(page, PAGE_SIZE);
+	assert_true(env_host_try_write(index, offset, from, len, false));
 }
 
 bool env_is_wiped(u32 index)

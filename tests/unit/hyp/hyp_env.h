@@ -6,6 +6,9 @@
  * Each page of the pool lies between two inaccessible pages. While EL2 neither owns
  * nor pins a page, ASan has it poisoned, so that an access by hyp/ is reported. A test
  * writes to such a page with env_host_write().
+ *
+ * Threads may call hyp/ at the same time, each as another CPU. Pages change hands one at a time:
+ * meanwhile the host cannot write to them.
  */
 #ifndef HYP_ENV_H
 #define HYP_ENV_H
@@ -29,7 +32,9 @@ enum env_owner {
 	ENV_HOST,	/* the host owns it */
 	ENV_SHARED,	/* the host has shared it for another purpose */
 	ENV_PINNED,	/* EL2 has shared and pinned it */
-	ENV_HYP,	/* EL2 owns it */
+	ENV_HYP,	/* EL2 owns it, since hyp/ has taken it */
+	ENV_GUEST,	/* a protected guest owns it */
+	ENV_PKVM,	/* EL2 owns it, but not for hyp/ */
 };
 
 /* How often hyp/ has called each function of its environment. */
@@ -40,6 +45,8 @@ struct env_calls {
 extern struct hyptrace_ring env_rings[ENV_CPUS];
 extern struct hyptrace_ring env_spare_rings[ENV_CPUS];
 extern struct env_calls env_calls;
+/* How often this thread has called any function of the environment. */
+extern __thread u64 env_thread_calls;
 /* How often hyp/ broke a rule of its environment; stderr has the details. */
 extern u32 env_violations;
 /* The largest CPU number that hyp/ has asked for. */
@@ -51,12 +58,14 @@ extern void (*env_counter_hook)(void);
 extern void (*env_pages_hook)(void);
 /* Bit per CPU that does not exist. */
 extern u32 env_absent;
-/* If n is not 0, the nth call from now fails with -ENOMEM. */
-extern u32 env_fail_take, env_fail_release, env_fail_share;
+/* If n is not 0, the nth call of this thread from now fails with -ENOMEM. */
+extern __thread u32 env_fail_take, env_fail_release, env_fail_share;
 /* What pKVM says of each page: an errno, or the states; and for which page hyp/ has asked last. */
 extern struct hyptrace_page_states env_page_states;
 extern int env_page_error;
 extern u64 env_page_asked;
+/* Set after env_start(): pKVM says of each page who owns it, not @env_page_states. */
+extern bool env_pages_known;
 /* Set before env_start(): the pages of the pool are contiguous. */
 extern bool env_packed;
 
@@ -67,8 +76,12 @@ void env_cpu(u32 cpu);
 void *env_page(u32 index);
 u64 env_pfn(u32 index);
 enum env_owner env_owner(u32 index);
+u32 env_nr_pages(void);
+bool env_find(const void *va, u32 *index);
+bool env_change(u32 index, enum env_owner from, enum env_owner to);
 void env_share(u32 index);
 void env_unshare(u32 index);
+bool env_host_try_write(u32 index, size_t offset, const void *from, size_t len, bool scribbles);
 void env_host_write(u32 index, size_t offset, const void *from, size_t len);
 bool env_is_wiped(u32 index);
 u32 env_count(enum env_owner owner);
