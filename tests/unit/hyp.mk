@@ -3,7 +3,7 @@
 
 hyp := ../../hyp
 hyp-tests := $(filter test_ring% test_load% test_clock% test_events% test_count% test_owner% test_lock%,$(tests))
-hyp-srcs := $(addprefix $(hyp)/,ring.c seal.c resize.c select.c filter.c count.c pmu.c trigger.c trace.c calls.c lock.c clock.c load.c hcall.c owner.c) hyp_env.c hyp_load.c filter_terms.c count_pages.c
+hyp-srcs := $(addprefix $(hyp)/,ring.c seal.c resize.c select.c filter.c count.c pmu.c trigger.c trace.c calls.c lock.c clock.c load.c hcall.c owner.c) hyp_env.c hyp_books.c hyp_load.c filter_terms.c count_pages.c
 hyp-ring-srcs := ring_decode.c ring_model.c ring_run.c
 hyp-cflags := -DHYPTRACE_ENV_HOST -fno-strict-aliasing -I$(hyp) \
 	$(shell $(PKG_CONFIG) --cflags libtraceevent)

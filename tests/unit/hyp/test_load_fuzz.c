@@ -9,6 +9,7 @@
  */
 #include "count_pages.h"
 #include "filter_terms.h"
+#include "hyp_books.h"
 
 #define POOL		900
 #define ROUNDS		100000
@@ -163,111 +164,6 @@ static u64 some_op(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
 	return what % 200 ? what % HYPTRACE_NR_OPS : what;
 }
 
-static u32 pages_of(const struct hyptrace_ring *ring, u32 *pinned)
-{
-	*pinned += ring->nr_loaded + !!ring->meta;
-
-	return ring->nr_dirs + ring->nr_tables;
-}
-
-/* Counters of a key must be inside pages that EL2 owns, while the CPU counts. */
-static u32 counter_pages_of(const struct hyptrace_ring *ring, u32 *pinned)
-{
-	const struct hyptrace_counting *counting = &ring->counting;
-	u32 i, key;
-
-	assert_true(counting->nr_pages <= COUNT_PAIRS);
-	for (i = 0; i < counting->nr_pages; i++) {
-		assert_true(counting->shared[i] || i == counting->nr_pages - 1);
-		*pinned += !!counting->shared[i];
-	}
-	assert_int_equal(counting->events & ~HYPTRACE_COUNTABLE_EVENTS, 0);
-	assert_true(!counting->events ||
-		    (counting->nr_pages == COUNT_PAIRS && counting->shared[COUNT_PAIRS - 1]));
-	assert_int_equal(counting->selected & ~BIT_ULL(HYPTRACE_EVENT_hyp_exit),
-			 counting->off ? 0 : counting->events);
-	assert_int_equal(ring->to_count, ring->silent ? 0 : counting->selected & ~ring->selected);
-	for (key = 0; counting->events && key < HYPTRACE_COUNT_KEYS; key++) {
-		u32 page = key / HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE);
-		u32 number = key % HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE);
-
-		assert_ptr_equal(counting->ends[key], counting->pages[page] + number + 1);
-		assert_ptr_equal(hyptrace_count_published(counting->ends[key] - 1),
-				 counting->shared[page] + number);
-	}
-
-	return counting->nr_pages;
-}
-
-/* Check a jump of a filter: forward to a term, which is reached then, or the end. */
-static void check_jump(u32 from, u8 distance, bool reached[HYPTRACE_FILTER_MAX_TERMS])
-{
-	if (distance >= HYPTRACE_FILTER_RECORD)
-		return;
-	assert_true(distance && from + distance < HYPTRACE_FILTER_MAX_TERMS);
-	reached[from + distance] = true;
-}
-
-/* All filters must load from inside the payload only, and must end. */
-static void check_filters(const struct hyptrace_ring *ring)
-{
-	const struct hyptrace_filter_range *term;
-	u32 id, i;
-
-	assert_int_equal(ring->has_filter & ~HYPTRACE_ALL_EVENTS, 0);
-	for (id = 1; id < HYPTRACE_NR_EVENTS; id++) {
-		bool reached[HYPTRACE_FILTER_MAX_TERMS] = { ring->has_filter & BIT_ULL(id) };
-
-		for (i = 0, term = ring->filters[id].terms; i < ENV_NR(reached); i++, term++) {
-			if (!reached[i])
-				continue;
-			assert_true(term->start + sizeof(u64) <= filter_payload_size(id));
-			check_jump(i, term->inside, reached);
-			check_jump(i, term->outside, reached);
-		}
-	}
-}
-
-/*
- * Each page that EL2 owns or pins must belong to one of the rings. No event is on that no CPU
- * records, and some bit is on while one records any.
- */
-static void check_books(void)
-{
-	u32 pinned = 0, owned = 0, i;
-	u64 selected = 0, counted = 0, on;
-
-	for (i = 0; i < 2 * ENV_CPUS; i++) {
-		struct hyptrace_ring *ring = i < ENV_CPUS ? &env_rings[i] :
-							    &env_spare_rings[i - ENV_CPUS];
-
-		owned += pages_of(ring, &pinned) + counter_pages_of(ring, &pinned);
-		selected |= ring->selected;
-		counted |= ring->counting.selected;
-		assert_int_equal(ring->lock, 0);
-		assert_true(ring->state == HYPTRACE_RING_ATTACHED ||
-			    !(ring->enabled | ring->aside));
-		assert_int_equal(ring->enabled, ring->selected & ~ring->aside);
-		assert_int_equal(ring->aside, ring->selected & (ring->has_filter |
-								ring->counting.selected));
-		assert_true(ring->state >= HYPTRACE_RING_DETACHED ||
-			    !(ring->has_filter | ring->draft.nr_given));
-		check_filters(ring);
-		assert_true(ring->state != HYPTRACE_RING_EMPTY ||
-			    !(ring->nr_dirs + ring->nr_tables + ring->nr_loaded));
-		assert_true(ring->state < HYPTRACE_RING_DETACHED || ring->meta);
-		assert_true(ring->nr_loaded <= ring->nr_pages ||
-			    ring->state == HYPTRACE_RING_EMPTY);
-	}
-	on = (selected & ~hyptrace_events_barred) | counted;
-	if (selected && (!on || selected & ~on & BIT_ULL(HYPTRACE_EVENT_func)))
-		on |= BIT_ULL(HYPTRACE_EVENT_NONE);
-	assert_int_equal(hyptrace_events_on, on);
-	assert_int_equal(env_count(ENV_PINNED), pinned);
-	assert_int_equal(env_count(ENV_HYP), owned);
-	assert_int_equal(env_violations, 0);
-}
-
 /* Events of several sizes, timed or not */
 static void some_events(void)
 {
@@ -363,7 +259,7 @@ static void free_all(void)
 		free_ring(cpu | HYPTRACE_SPARE_RING);
 		free_counters(cpu);
 	}
-	check_books();
+	books_check(0);
 }
 
 static void any_op(void **state)
@@ -417,7 +313,7 @@ static void any_op(void **state)
 		moved += op == HYPTRACE_OP_MOVE && ret > 0;
 		counting += !!hyptrace_this_ring()->counting.selected;
 		refused += ret < 0;
-		check_books();
+		books_check(0);
 		some_arm();
 		before = hyptrace_this_ring()->filtered;
 		armed = hyptrace_armed;
