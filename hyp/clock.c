@@ -36,7 +36,7 @@ static u64 compute_time(const struct hyptrace_clock_copy *set, u64 counter)
 
 /**
  * hyptrace_clock_read() - read the time, and update this CPU's copy of the clock
- * @copy:	this CPU's; or of a ring that is not attached, its lock held
+ * @copy:	this CPU's, or one that no other CPU uses
  *
  * It never waits. Time may step back here when the host sets the clock back; within a
  * ring it does not.

@@ -537,12 +537,14 @@ static void wipe_old_times(struct hyptrace_ring *ring)
 
 static int reset_ring(struct hyptrace_ring *ring)
 {
+	/* The ring's own copy belongs to its CPU, which may read it now, attached or not. */
+	struct hyptrace_clock_copy copy;
 	u64 now;
 
 	if (!ring->nr_unwiped) {
 		/* The next boot takes a sub-buffer without a seal for a damaged one. */
 		hyptrace_ring_seal(ring);
-		now = hyptrace_clock_read(&ring->clock);
+		now = hyptrace_clock_read(&copy);
 		/* 0: the clock is not set, or was updated during the call */
 		if (now && now < ring->last_time && ring->last_time - now > HYPTRACE_MAX_LEAD_NS) {
 			restart_time(ring, now);

@@ -33,9 +33,9 @@
  * While a ring is attached, only its CPU writes the fields of the writer. It needs no
  * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
  * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu, @begun, @spans, @enabled, @aside and
- * @to_count, attached or not. Any CPU may clear @clock.valid_cycles and, while the ring is parked,
- * @begun and @spans.
+ * differ: only the CPU itself writes @silent, @vcpu, @clock, @begun, @spans, @enabled, @aside
+ * and @to_count, attached or not. Any CPU may clear @clock.valid_cycles and, while the ring is
+ * parked, @begun and @spans.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
