@@ -337,6 +337,6 @@ void hyptrace_count_on(struct hyptrace_ring *ring)
 		return;
 	ring->counting.off = false;
 	/* as in hyptrace_ring_unpark() */
-	ring->silent = 0;
+	WRITE_ONCE(ring->silent, 0);
 	select_counted(ring, ring->counting.events);
 }

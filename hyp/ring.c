@@ -454,7 +454,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	 * A CPU in __hyptrace() or in a guest is not switched off: this silence is left from a time
 	 * when no CPU recorded any event.
 	 */
-	ring->silent = 0;
+	WRITE_ONCE(ring->silent, 0);
 	hyptrace_select_events(ring, ring->events);
 	hyptrace_ring_publish(ring);
 }

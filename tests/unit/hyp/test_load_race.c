@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "filter_terms.h"
+#include "lock.h"
 
 #define THREADS		3
 #define DATA		8	/* at most; a ring also has meta page, directory and table */
@@ -73,6 +74,7 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 	u64 random = env_random(seed), op = HYPTRACE_OP_RING_BEGIN + (random >> 8) % 12;
 	u64 ring = random >> 20 & 1, arg = 0;
 	u32 from = random >> 36 & 1;
+	u16 turn = 0;
 
 	switch (op) {
 	case HYPTRACE_OP_RING_BEGIN:
@@ -110,6 +112,8 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 
 	for (arg = random >> 40 & 127; arg; arg--)
 		hyptrace(selftest, arg);
+	/* A CPU that begins to wait for a lock looks at the silence of all others. */
+	hyptrace_lock_wait_begin(hyptrace_this_ring(), &turn, 0, 1);
 	if (!(random >> 50 & 63))
 		hyptrace_cpu_off();
 	if (!(random >> 56 & 15))
