@@ -292,10 +292,10 @@ int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what)
 	hyptrace_guard(&count_lock);
 	if (!may_change(ring) || (counting->off && !is_end))
 		return -EBUSY;
-	if (is_end) {
+	/* Switching the CPU off has ended it. */
+	if (is_end && !counting->off) {
 		hyptrace_pmu_clear(ring);
-		if (!counting->off)
-			hyptrace_set_silent(ring, ring->silent);
+		hyptrace_set_silent(ring, ring->silent);
 	}
 	if (what == HYPTRACE_PMU_NONE)
 		return 0;

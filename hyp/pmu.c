@@ -134,7 +134,7 @@ static int check_counter(u8 number)
 
 /**
  * hyptrace_pmu_clear() - measure nothing any more
- * @ring:	this CPU's, or that of a CPU that is off
+ * @ring:	this CPU's
  *
  * Context: count_lock held.
  */

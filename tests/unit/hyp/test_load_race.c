@@ -109,6 +109,7 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 	hyptrace_hcall(op, ring, arg, 0);
 	if (!(random >> 47 & 7))
 		any_filter(random >> 46 & 1 ? cpu : random >> 20 & 1, random);
+	hyptrace_hcall(HYPTRACE_OP_PMU, random >> 20 & 1, HYPTRACE_PMU_NONE, 0);
 
 	for (arg = random >> 40 & 127; arg; arg--)
 		hyptrace(selftest, arg);
