@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A hypercall __hyptrace(), as the kernel's EL2 code handles it. Its answer must be one that the op
+ * documents, it must be bounded, and it must leave no event.
+ */
+#include "el2.h"
+
+/* Twice per slot of a table, and a few more */
+#define MANY_CALLS	(2 * HYPTRACE_SLOTS_PER_TABLE + 8)
+#define FEW_CALLS	12
+/* One per CPU that there could be, and a few more */
+#define CPU_CALLS	(HYPTRACE_NR_CPUS + 8)
+
+/* What an op may answer, and how often it may call its environment */
+static const struct rule {
+	s64 max;
+	u32 calls;
+	int errnos[8];
+} ops[HYPTRACE_NR_OPS] = {
+	[HYPTRACE_OP_INFO] = { INT64_MAX, 0, { EINVAL } },
+	[HYPTRACE_OP_RING_BEGIN] = { 0, FEW_CALLS, { EINVAL, EBUSY, E2BIG, ENXIO } },
+	[HYPTRACE_OP_RING_DIR] = { 0, FEW_CALLS, { EINVAL, EPERM, ENOMEM, ENXIO } },
+	[HYPTRACE_OP_RING_TABLE] = {
+		0, MANY_CALLS, { EINVAL, EPERM, ENOMEM, ENOTRECOVERABLE, ENXIO }
+	},
+	[HYPTRACE_OP_RING_READY] = { 0, FEW_CALLS, { EINVAL, EPERM, ENOMEM, ENXIO } },
+	[HYPTRACE_OP_RING_FREE] = { 1, MANY_CALLS, { EBUSY, ENOMEM, ENXIO } },
+	[HYPTRACE_OP_ATTACH] = { 0, FEW_CALLS, { EINVAL, EBUSY, ENODEV, ENXIO } },
+	[HYPTRACE_OP_DETACH] = { 0, FEW_CALLS, { EBUSY, ENODEV, ENXIO } },
+	[HYPTRACE_OP_SWAP] = {
+		HYPTRACE_RING_MAX_PAGES(PAGE_SIZE) - 1, FEW_CALLS,
+		{ EAGAIN, ESTALE, EBUSY, ENODEV, ENXIO }
+	},
+	[HYPTRACE_OP_RESET] = { 1, FEW_CALLS, { EBUSY, ENODEV, ENXIO } },
+	[HYPTRACE_OP_SYNC] = { 0, FEW_CALLS, { ENODEV, ENXIO } },
+	[HYPTRACE_OP_EXCHANGE] = { 0, FEW_CALLS, { EBUSY, ENODEV, ENXIO } },
+	[HYPTRACE_OP_MOVE] = { HYPTRACE_MOVE_MOVED, FEW_CALLS, { ENODEV, ENXIO } },
+	[HYPTRACE_OP_CLOCK] = { 0, CPU_CALLS, { EINVAL } },
+	[HYPTRACE_OP_WRITE] = { 0, FEW_CALLS, { EINVAL, ENODATA } },
+	[HYPTRACE_OP_FILTER] = { 0, FEW_CALLS, { EINVAL, EBUSY, ENODEV, ENXIO } },
+	[HYPTRACE_OP_TRIGGER] = { 0, 0, { EINVAL } },
+	[HYPTRACE_OP_PAUSE] = { 0, 0, { 0 } },
+	[HYPTRACE_OP_ARM] = { 0, 0, { EINVAL } },
+	[HYPTRACE_OP_COUNT_PAGE] = {
+		0, FEW_CALLS, { EINVAL, EBUSY, EPERM, ENOMEM, ENOTRECOVERABLE, ENXIO }
+	},
+	[HYPTRACE_OP_COUNT_FREE] = { 1, FEW_CALLS, { EBUSY, ENOMEM, ENXIO } },
+	[HYPTRACE_OP_COUNT] = { 0, FEW_CALLS, { EINVAL, EBUSY, ENODATA, ENXIO } },
+	[HYPTRACE_OP_COUNT_RESET] = { 0, FEW_CALLS, { EBUSY, ENODATA, ENXIO } },
+	[HYPTRACE_OP_PAGE] = { HYPTRACE_NR_PAGE_OWNERS - 1, FEW_CALLS, { 0 } },
+	[HYPTRACE_OP_VOID_HCALLS] = { 0, 0, { EINVAL } },
+	/* The host program has no list of functions. */
+	[HYPTRACE_OP_FUNCTION] = { -1, 0, { EOPNOTSUPP } },
+	[HYPTRACE_OP_PMU] = { 0, FEW_CALLS, { EINVAL, EBUSY, ENODATA, EOPNOTSUPP, ENXIO } },
+};
+
+static void check_answer(u64 op, s64 ret, u64 calls)
+{
+	const struct rule *rule;
+	u32 i;
+
+	if (op >= HYPTRACE_NR_OPS) {
+		require(ret == -EOPNOTSUPP || ret == -ENXIO);
+		return;
+	}
+	rule = &ops[op];
+	require(calls <= rule->calls);
+	if (ret >= 0) {
+		require(ret <= rule->max);
+		return;
+	}
+	for (i = 0; i < ENV_NR(rule->errnos) && rule->errnos[i]; i++)
+		if (ret == -rule->errnos[i])
+			return;
+	require(!"an errno that the op does not document");
+}
+
+/*
+ * Pages change hands: EL2 records that, unless this CPU runs a protected guest. All other events
+ * are silent. The calls of the environment that this makes are not those of the op.
+ */
+void call_pages_hook(void)
+{
+	static const u32 memory[] = {
+		HYPTRACE_EVENT_mem_transition, HYPTRACE_EVENT_tlbi, HYPTRACE_EVENT_hyp_pool
+	};
+	struct seen before = look();
+	u64 calls = env_thread_calls;
+
+	if (!self)
+		return;
+	hyptrace(mem_transition, HYPTRACE_MEM_DONATE, HYPTRACE_OWNER_HOST, HYPTRACE_OWNER_HYP,
+		 1, 1, 0, 0, 0);
+	expect_event(self, memory[0], before);
+	self->recorded_inside += seen_since(before);
+	before = look();
+	hyptrace(tlbi, 0, 1, 2, 3);
+	expect_event(self, memory[1], before);
+	self->recorded_inside += seen_since(before);
+	before = look();
+	hyptrace(selftest, 1);
+	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
+	require(!seen_since(before));
+	env_thread_calls = calls;
+}
+
+/* Some ops begin to count anew. */
+static bool keeps_counts(u64 op)
+{
+	return op != HYPTRACE_OP_RESET && op != HYPTRACE_OP_RING_READY;
+}
+
+static bool changes_pages(u64 op)
+{
+	return (op >= HYPTRACE_OP_RING_BEGIN && op <= HYPTRACE_OP_RING_FREE) ||
+	       op == HYPTRACE_OP_COUNT_PAGE || op == HYPTRACE_OP_COUNT_FREE;
+}
+
+s64 call(struct attack *attack, u64 op, u64 arg1, u64 arg2, u64 arg3)
+{
+	static const u64 regs[31];
+	struct seen before = look();
+	u64 calls, new;
+	s64 ret;
+
+	attack->op = op;
+	attack->recorded_inside = 0;
+	{
+		hyptrace_host_call(0, true, regs);
+		hyptrace_silence_own_call();
+		attack->silent = changes_pages(op) ? HYPTRACE_SILENT_LOAD : HYPTRACE_SILENT_CALL;
+		calls = env_thread_calls;
+		ret = hyptrace_hcall(op, arg1, arg2, arg3);
+		calls = env_thread_calls - calls;
+		attack->silent = HYPTRACE_SILENT_CALL;
+	}
+	check_answer(op, ret, calls);
+	new = seen_since(before);
+	if (op == HYPTRACE_OP_WRITE)
+		require(new <= 1 && (new || !before.attached || ret || !rules.calm));
+	else if (keeps_counts(op))
+		require(new == attack->recorded_inside);
+	before = look();
+	hyptrace_host_exit();
+	require(!seen_since(before));
+	attack->silent = 0;
+
+	attack->nr_ops++;
+	attack->nr_kept += ret == -ENOTRECOVERABLE;
+	if (ret >= 0 && op < HYPTRACE_NR_OPS) {
+		attack->nr_accepted++;
+		attack->accepted[op]++;
+	}
+	attack->op = HYPTRACE_NR_OPS;
+
+	return ret;
+}
