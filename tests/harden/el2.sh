@@ -45,7 +45,7 @@ attack()
 	((passed++))
 }
 
-attack asan 600000
-attack tsan 300000
+attack asan 1500000
+attack tsan 240000
 echo "$passed passed, $failed failed"
 ((failed == 0))

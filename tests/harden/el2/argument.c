@@ -232,7 +232,9 @@ void any_call(struct attack *attack)
 		env_fail_release = !(random >> 59 & 15);
 	if (!is_barred(op))
 		call(attack, op, args[0], args[1], args[2]);
-	env_fail_take = env_fail_share = env_fail_release = 0;
+	env_fail_take = 0;
+	env_fail_share = 0;
+	env_fail_release = 0;
 	/* Arm again soon: otherwise little would be recorded. */
 	if (!rules.calm && (op == HYPTRACE_OP_PAUSE || random >> 62 == 0))
 		call(attack, HYPTRACE_OP_ARM, 1 + (random >> 8 & 0xff), 0, 0);

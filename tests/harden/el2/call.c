@@ -145,6 +145,10 @@ s64 call(struct attack *attack, u64 op, u64 arg1, u64 arg2, u64 arg3)
 	require(!seen_since(before));
 	attack->silent = 0;
 
+	if (arg1 == attack->cpu && !ret &&
+	    (op == HYPTRACE_OP_ATTACH || op == HYPTRACE_OP_DETACH))
+		attack->attached = op == HYPTRACE_OP_ATTACH;
+	require(look().attached == attack->attached);
 	attack->nr_ops++;
 	attack->nr_kept += ret == -ENOTRECOVERABLE;
 	if (ret >= 0 && op < HYPTRACE_NR_OPS) {

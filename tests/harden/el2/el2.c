@@ -14,6 +14,8 @@
 
 #define EPOCH		400	/* rounds */
 #define SHADOW_STEPS	20	/* per round */
+#define BATCH		16	/* scribbles */
+#define BATCH_US	200	/* between two of them */
 #define MAX_STEPS	(2 * POOL)
 
 struct rules rules;
@@ -47,8 +49,8 @@ void _fail(const char *file, const int line)
 }
 
 /*
- * SYNC may seal a sub-buffer while its CPU writes to it. EL2 reads what the host can write, too, but
- * it decides nothing.
+ * SYNC may seal a sub-buffer while its CPU writes to it. EL2 reads what the host can write, too,
+ * but it decides nothing.
  */
 const char *__tsan_default_suppressions(void)
 {
@@ -113,9 +115,9 @@ static void *scribble_thread(void *arg)
 		if (all_is_over)
 			return NULL;
 		while (!READ_ONCE(epoch_is_over)) {
-			for (i = 0; i < 64; i++)
+			for (i = 0; i < BATCH; i++)
 				scribble(seed);
-			usleep(100);
+			usleep(BATCH_US);
 		}
 		pthread_barrier_wait(&all_over);
 	}
@@ -168,8 +170,10 @@ static void set_rules(u64 epoch)
 			require(!hyptrace_hcall(HYPTRACE_OP_TRIGGER, event, 0, 0));
 		require(!hyptrace_hcall(HYPTRACE_OP_ARM, 1, 0, 0));
 	}
-	if (rules.shadowed != NOBODY)
+	if (rules.shadowed != NOBODY) {
 		free_rings(rules.shadowed);
+		attacks[rules.shadowed].attached = false;
+	}
 }
 
 /* What EL2 publishes is what it keeps. */
@@ -251,6 +255,7 @@ static void run(u64 seed, u64 epochs, bool packed)
 		attacks[cpu].seed = seed + cpu;
 		attacks[cpu].cpu = cpu;
 		attacks[cpu].nr_kept = 0;
+		attacks[cpu].attached = false;
 		require(!pthread_create(&threads[cpu], NULL, attack_thread, &attacks[cpu]));
 	}
 	require(!pthread_create(&threads[ENV_CPUS], NULL, scribble_thread, &scribbler));

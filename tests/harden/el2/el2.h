@@ -15,7 +15,7 @@
 
 /* The pool: each CPU has pages for rings, for counters, and some for any purpose */
 #define ARENAS		8
-#define ARENA_DATA	16		/* data pages; three more are meta page, directory and table */
+#define ARENA_DATA	16		/* data pages; others are directory, meta page and table */
 #define ARENA		(ARENA_DATA + 4)
 #define COUNTERS	160
 #define LOOSE		24
@@ -23,7 +23,7 @@
 #define BIG_FIRST	(ENV_CPUS * PER_CPU)	/* a ring with two tables, for all CPUs */
 #define BIG_DATA	140
 #define BIG		(BIG_DATA + 4)
-#define OTHERS_FIRST	(BIG_FIRST + BIG)	/* pages that EL2 must refuse, of each owner in turn */
+#define OTHERS_FIRST	(BIG_FIRST + BIG)	/* pages that EL2 must refuse */
 #define OTHERS		12
 #define SHADOW_FIRST	(OTHERS_FIRST + OTHERS)	/* the ring that has a shadow: see shadow.c */
 #define SHADOW		16
@@ -37,6 +37,7 @@ struct attack {
 	u64 op;			/* the present one, for messages */
 	u64 recorded_inside;	/* events recorded inside the present call */
 	bool in_call;		/* between hyptrace_host_call() and its end */
+	bool attached;		/* no other CPU can change that */
 
 	u64 nr_ops, nr_accepted, nr_runs, nr_protected, nr_events, nr_silent;
 	u64 nr_exact, nr_waits, nr_hidden, nr_off, nr_shadow, nr_kept;

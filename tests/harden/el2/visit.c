@@ -195,18 +195,23 @@ static void firmware_call(struct attack *attack)
 static void power(struct attack *attack)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
-	u64 random = attack_random(attack);
+	u64 random = attack_random(attack), recorded;
 	u64 regs[31] = { random };
 
 	hyptrace_psci_begin(PSCI_0_2_FN_CPU_OFF, regs);
 	hyptrace_psci_leave();
 	hyptrace(hyp_exit, HYPTRACE_REASON_SMC);
+	recorded = READ_ONCE(ring->recorded);
 	hyptrace_cpu_off();
 	require(READ_ONCE(ring->state) != HYPTRACE_RING_ATTACHED);
+	hyptrace(selftest, random);
+	/* Others may reset the ring. */
+	require(READ_ONCE(ring->recorded) <= recorded);
 	for (random &= 15; random; random--)
 		sched_yield();
 	hyptrace_cpu_on();
 	require(READ_ONCE(ring->state) != HYPTRACE_RING_PARKED);
+	attack->attached = look().attached;
 	hyptrace(hyp_enter, HYPTRACE_REASON_SMC);
 	hyptrace_psci_end(-1);
 	hyptrace_host_exit();

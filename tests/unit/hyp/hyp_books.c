@@ -111,6 +111,13 @@ static void check_masks(const struct hyptrace_ring *ring)
 	assert_int_equal(ring->to_count, counted & ~selected & ~measured);
 }
 
+/* The host, which can write to commit of a sub-buffer, must have no say in it. */
+static void check_size(u64 bytes)
+{
+	assert_true(bytes <= HYPTRACE_SUBBUF_DATA_SIZE);
+	assert_int_equal(bytes % sizeof(u32), 0);
+}
+
 /* A ring that a CPU has, or had, attached: what it counts is what its slots say. */
 static void check_slots(struct hyptrace_ring *ring)
 {
@@ -120,17 +127,19 @@ static void check_slots(struct hyptrace_ring *ring)
 
 	assert_true(ring->head < nr && ring->tail < nr);
 	for (at = ring->head; at != ring->tail; at = hyptrace_next_position(ring, at)) {
+		check_size(hyptrace_slot_at(ring, at)->commit);
 		unread += hyptrace_slot_at(ring, at)->commit;
 		events += hyptrace_slot_at(ring, at)->entries;
 	}
 	assert_int_equal(ring->unread, unread);
+	check_size(ring->reader_commit);
 	events += ring->recorded - ring->page_first + ring->overrun;
 	if (!ring->writer_in_reader_page)
 		events += ring->reader_entries;
 	assert_true(events <= ring->recorded || ring->moves_pending);
 	assert_true(ring->pending <= ring->dropped);
-	assert_ptr_equal(ring->page, ring->writer_in_reader_page ? hyptrace_reader_slot(ring)->page :
-			 hyptrace_slot_at(ring, ring->tail)->page);
+	at = ring->writer_in_reader_page ? ring->nr_pages - 1 : ring->tail;
+	assert_ptr_equal(ring->page, hyptrace_slot_at(ring, at)->page);
 	assert_ptr_equal(ring->commit, &ring->page->commit);
 	assert_true(ring->pos >= ring->page->data && ring->pos <= ring->end &&
 		    ring->end <= ring->page->data + HYPTRACE_SUBBUF_DATA_SIZE);

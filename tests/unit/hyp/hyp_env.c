@@ -405,7 +405,7 @@ void env_unshare(u32 index)
 	env_change(index, ENV_SHARED, ENV_HOST);
 }
 
-/* No sanitizer sees it: the host writes to pages that are poisoned, and while EL2 writes to them. */
+/* No sanitizer sees it: the host writes to pages that are poisoned, or that EL2 writes to. */
 __attribute__((__noinline__, __no_sanitize__("address", "thread")))
 static void copy_unseen(volatile u8 *to, const u8 *from, size_t len)
 {
