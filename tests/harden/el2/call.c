@@ -116,6 +116,23 @@ static bool changes_pages(u64 op)
 	       op == HYPTRACE_OP_COUNT_PAGE || op == HYPTRACE_OP_COUNT_FREE;
 }
 
+/*
+ * The host can write to commit of a sub-buffer, but has no say in what EL2 counts. TSan would take
+ * the lock for an order of what it is to find.
+ */
+static void check_bytes(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	struct hyptrace_ring *ring = hyptrace_this_ring();
+
+	hyptrace_guard(&ring->lock);
+	if (ring->state != HYPTRACE_RING_ATTACHED)
+		return;
+	require(ring->unread <= ring->nr_pages * HYPTRACE_SUBBUF_DATA_SIZE);
+	require(ring->reader_commit <= HYPTRACE_SUBBUF_DATA_SIZE);
+#endif
+}
+
 s64 call(struct attack *attack, u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	static const u64 regs[31];
@@ -149,6 +166,7 @@ s64 call(struct attack *attack, u64 op, u64 arg1, u64 arg2, u64 arg3)
 	    (op == HYPTRACE_OP_ATTACH || op == HYPTRACE_OP_DETACH))
 		attack->attached = op == HYPTRACE_OP_ATTACH;
 	require(look().attached == attack->attached);
+	check_bytes();
 	attack->nr_ops++;
 	attack->nr_kept += ret == -ENOTRECOVERABLE;
 	if (ret >= 0 && op < HYPTRACE_NR_OPS) {

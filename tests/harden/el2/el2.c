@@ -14,8 +14,9 @@
 
 #define EPOCH		400	/* rounds */
 #define SHADOW_STEPS	20	/* per round */
+#define CHOICES		8	/* pages of which it takes one */
 #define BATCH		16	/* scribbles */
-#define BATCH_US	200	/* between two of them */
+#define BATCH_US	100	/* between two of them */
 #define MAX_STEPS	(2 * POOL)
 
 struct rules rules;
@@ -96,11 +97,17 @@ static void *attack_thread(void *arg)
 static void scribble(u64 *seed)
 {
 	u64 words[8], random = env_random(seed);
-	u32 i;
+	u32 page = random % SHADOW_FIRST, other, i;
 
+	/* Prefer pages that EL2 writes to. */
+	for (i = 0; i < CHOICES; i++) {
+		other = env_random(seed) % SHADOW_FIRST;
+		if (env_owner(page) != ENV_PINNED)
+			page = other;
+	}
 	for (i = 0; i < ENV_NR(words); i++)
-		words[i] = random >> i & 1 ? env_random(seed) : ~0ULL * (random >> 9 & 1);
-	nr_scribbled += env_host_try_write(env_random(seed) % SHADOW_FIRST, random >> 16 & 1 ? 0 :
+		words[i] = random >> i & 1 ? env_random(seed) : random >> (9 + i) & 0xffff;
+	nr_scribbled += env_host_try_write(page, random >> 16 & 1 ? 0 :
 					   (random >> 20) % (PAGE_SIZE - sizeof(words)),
 					   words, sizeof(words), true);
 }
