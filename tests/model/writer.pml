@@ -33,11 +33,11 @@
  * models: hyp/ring.c:hyptrace_ring_attach 982c8296909dfe9e8e69b528adf91ba96a37a84d3668d20453f0c3cb5eae7a44
  * models: hyp/ring.c:hyptrace_ring_detach fe8910b76d5d06f54679e7e6ffc9544b4ad5d400091f0a81767126060636a41f
  * models: hyp/ring.c:hyptrace_ring_park 9fb4aaf4abca0fab0c959573d4b9d6637b4adbf0983496e404932dab0e6f32ad
- * models: hyp/ring.c:hyptrace_ring_unpark 196e137cb7080bbc502765a2b964094f4eacfac9c2be58df86eea90bf138464d
+ * models: hyp/ring.c:hyptrace_ring_unpark 13f858533bab94f69a5b18f220bd76970a04c4fc5ca04e204c8501d0ab900ab8
  * models: hyp/ring.c:swap_reader_page 90e7859bfee35d808d8e89801733f9634db689a76d08fa741d5f295110fe8890
  * models: hyp/ring.c:hyptrace_ring_swap 30fab651c7fa8bd8ef9d07d9490244342b50f6f9c11004cf3df8e8e655264c02
  * models: hyp/ring.c:wipe_old_times 69da6a47e14e9f288b5afa996be511d170a43725df764eb3a802c2f961b93808
- * models: hyp/ring.c:reset_ring a8958bdc267eaf0b992f544a91c60d3ad208993e64da95080d8211659c3c8bb0
+ * models: hyp/ring.c:reset_ring 197b27c0a2e50a15a695980ab6706c0518e571ef34fea6db7de11d42c435a236
  * models: hyp/ring.c:hyptrace_ring_reset 0b51a12d185d329eb9b91f5d0fe01e4f9302059fb5d6a3e45a66f1a19b2f12dc
  * models: hyp/ring.h:hyptrace_ring_sync 43f4c420f5d4d73b73d0fe9f87ed28a0f4a43e296aedbb339b148bc90baa6eaa
  * models: hyp/load.c:begin_free 8e8379ee6dffdfcf2e0d258a9cf1a0e6314db6e9b9f0b961dce8164a692db760
