@@ -24,32 +24,22 @@ static bool is_chosen(const struct columns *columns, unsigned int index)
 	return false;
 }
 
-static bool choose(struct columns *columns, const char *name, size_t len)
+bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len)
 {
 	unsigned int i;
 
-	for (i = 0; i < columns->nr; i++) {
-		const char *head = columns->all[i].head;
-
-		if (strlen(head) != len || strncasecmp(head, name, len))
-			continue;
+	columns->nr_chosen = 0;
+	for (*bad = list;; *bad += *len + 1) {
+		*len = strcspn(*bad, ",");
+		for (i = 0; i < columns->nr; i++)
+			if (strlen(columns->all[i].head) == *len &&
+			    !strncasecmp(columns->all[i].head, *bad, *len))
+				break;
+		if (i == columns->nr)
+			return false;
 		if (!is_chosen(columns, i))
 			columns->chosen[columns->nr_chosen++] = i;
-		return true;
-	}
-	return false;
-}
-
-bool columns_parse(struct columns *columns, const char *list, const char **bad, size_t *len)
-{
-	columns->nr_chosen = 0;
-	for (;; list += *len + 1) {
-		*len = strcspn(list, ",");
-		if (!choose(columns, list, *len)) {
-			*bad = list;
-			return false;
-		}
-		if (!list[*len])
+		if (!(*bad)[*len])
 			return true;
 	}
 }
@@ -261,11 +251,13 @@ static void measure(struct table *table, size_t indent)
 		fit(table, indent);
 }
 
-static void put_row(const struct table *table, struct out *out, unsigned int row, bool color)
+static void put_row(const struct table *table, struct out *out, unsigned int row,
+		    unsigned int indent, bool color)
 {
 	size_t blanks = 0, len;
 	unsigned int i;
 
+	out_spaces(out, indent);
 	for (i = 0; i < table->width; i++) {
 		const char *text = text_of(table, row, i), *code = row_of(table, row)[i].color;
 		const bool is_number = flags_of(table, i) & COLUMN_NUMBER;
@@ -308,16 +300,14 @@ void table_print(struct table *table, struct out *out, unsigned int first, unsig
 		return;
 	if (!table->csv)
 		measure(table, indent);
+	/* heads alone are not a table */
+	if (!table->csv && table->columns.nr && table->nr_rows == 1)
+		first = 1;
 	for (row = first; row < table->nr_rows; row++) {
-		if (table->csv) {
+		if (table->csv)
 			put_csv(table, out, row);
-			continue;
-		}
-		/* heads alone are not a table */
-		if (table->columns.nr && table->nr_rows == 1)
-			break;
-		out_spaces(out, indent);
-		put_row(table, out, row, color);
+		else
+			put_row(table, out, row, indent, color);
 	}
 	for (cell = 0; cell < table->nr_rows * table->width; cell++)
 		free(table->cells[cell].text);

@@ -57,19 +57,9 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-bool printer_is_json(const struct printer *p)
+enum printer_format printer_format(const struct printer *p)
 {
-	return p->format == PRINTER_JSON || p->format == PRINTER_PRETTY;
-}
-
-bool printer_is_csv(const struct printer *p)
-{
-	return p->format == PRINTER_CSV;
-}
-
-bool printer_is_text(const struct printer *p)
-{
-	return p->format == PRINTER_TEXT;
+	return p->format;
 }
 
 static struct frame *top(struct printer *p)
@@ -116,38 +106,33 @@ static void json_key(struct printer *p, const char *key)
 	}
 }
 
-static void json_end(struct printer *p, bool array)
+static void json_end(struct printer *p)
 {
-	bool empty = !top(p)->nr;
+	const struct frame *frame = top(p);
 
 	p->depth--;
-	if (!empty)
+	if (frame->nr)
 		json_newline(p);
-	out_putc(p->out, array ? ']' : '}');
+	out_putc(p->out, frame->kind == FRAME_ARRAY || frame->kind == FRAME_TABLE ? ']' : '}');
 	if (!p->depth)
 		out_putc(p->out, '\n');
 }
 
 /* Text */
 
-static const char *color_of(enum printer_style style)
-{
-	static const char *const codes[] = {
-		[STYLE_PLAIN]	= NULL,
-		[STYLE_NAME]	= "\033[1m",
-		[STYLE_GOOD]	= "\033[32m",
-		[STYLE_BAD]	= "\033[31m",
-	};
-
-	return codes[style];
-}
+static const char *const colors[] = {
+	[STYLE_PLAIN]	= NULL,
+	[STYLE_NAME]	= "\033[1m",
+	[STYLE_GOOD]	= "\033[32m",
+	[STYLE_BAD]	= "\033[31m",
+};
 
 static void put_styled(struct printer *p, enum printer_style style, const char *s)
 {
 	bool color = p->color && style != STYLE_PLAIN;
 
 	if (color)
-		out_puts(p->out, color_of(style));
+		out_puts(p->out, colors[style]);
 	text_put_plain(p->out, s);
 	if (color)
 		out_puts(p->out, "\033[0m");
@@ -165,16 +150,11 @@ static void text_end(struct printer *p)
 	struct frame *frame = top(p);
 
 	p->depth--;
-	switch (frame->kind) {
-	case FRAME_OBJECT:
+	if (frame->kind == FRAME_OBJECT) {
 		flush_object(p, frame);
-		break;
-	case FRAME_TABLE:
+	} else if (frame->kind == FRAME_TABLE) {
 		table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
 		p->has_heads |= printer_is_csv(p);
-		break;
-	default:
-		break;
 	}
 }
 
@@ -253,10 +233,8 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 
 void printer_end(struct printer *p)
 {
-	enum frame_kind kind = top(p)->kind;
-
 	if (printer_is_json(p))
-		json_end(p, kind == FRAME_ARRAY || kind == FRAME_TABLE);
+		json_end(p);
 	else
 		text_end(p);
 }
@@ -271,16 +249,11 @@ static void add_label(struct frame *frame, const char *key, const char *text, co
 		frame->table = table_new(NULL, false);
 	while (label && label->key && strcmp(label->key, key))
 		label++;
-	if (label && label->key) {
-		table_label(frame->table, label->label, text, color);
-		return;
-	}
-
 	plain = text_copy_plain(key);
 	for (c = plain; *c; c++)
 		if (*c == '_')
 			*c = ' ';
-	table_label(frame->table, plain, text, color);
+	table_label(frame->table, label && label->key ? label->label : plain, text, color);
 }
 
 /* Print or collect a value; in JSON print @json, or @text as a string if that is NULL. */
@@ -299,20 +272,13 @@ static void put_value(struct printer *p, const char *key, enum printer_style sty
 			text_put_json(p->out, text);
 		return;
 	}
-
-	switch (frame->kind) {
-	case FRAME_OBJECT:
-		add_label(frame, key, text, color_of(style));
-		break;
-	case FRAME_ROW:
-		/* CSV has the values of JSON, and nothing for none */
-		if (printer_is_csv(p) && json)
-			text = strcmp(json, "null") ? json : "";
-		table_cell(frame->table, key, text, color_of(style));
-		break;
-	default:
-		break;
-	}
+	/* CSV has the values of JSON, and nothing for none */
+	if (printer_is_csv(p) && json)
+		text = strcmp(json, "null") ? json : "";
+	if (frame->kind == FRAME_OBJECT)
+		add_label(frame, key, text, colors[style]);
+	else if (frame->kind == FRAME_ROW)
+		table_cell(frame->table, key, text, colors[style]);
 }
 
 void printer_heading(struct printer *p, const char *key, const char *value)
@@ -345,19 +311,15 @@ void printer_bool(struct printer *p, const char *key, bool value)
 	put_value(p, key, STYLE_PLAIN, value ? "yes" : "no", value ? "true" : "false");
 }
 
-/* @is_large: always a string in JSON */
-static void put_integer(struct printer *p, const char *key, bool is_negative, uint64_t size,
-			bool is_large)
+void printer_integer(struct printer *p, const char *key, uint64_t value, bool is_signed,
+		     bool is_large)
 {
+	const bool is_negative = is_signed && (int64_t)value < 0;
 	char text[24];
 
-	snprintf(text, sizeof(text), "%s%" PRIu64, is_negative ? "-" : "", size);
-	put_value(p, key, STYLE_PLAIN, text, is_large || size > JSON_INT_MAX ? NULL : text);
-}
-
-void printer_uint(struct printer *p, const char *key, uint64_t value)
-{
-	put_integer(p, key, false, value, false);
+	value = is_negative ? -value : value;
+	snprintf(text, sizeof(text), "%s%" PRIu64, is_negative ? "-" : "", value);
+	put_value(p, key, STYLE_PLAIN, text, is_large || value > JSON_INT_MAX ? NULL : text);
 }
 
 void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t value)
@@ -366,11 +328,6 @@ void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t
 		printer_uint(p, key, value);
 	else
 		printer_none(p, key);
-}
-
-void printer_int(struct printer *p, const char *key, int64_t value)
-{
-	put_integer(p, key, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, false);
 }
 
 void printer_number(struct printer *p, const char *key, const char *text)
@@ -397,16 +354,6 @@ void printer_size(struct printer *p, const char *key, uint64_t bytes)
 	put_value(p, key, STYLE_PLAIN, text, NULL);
 }
 
-void printer_u64(struct printer *p, const char *key, uint64_t value)
-{
-	put_integer(p, key, false, value, true);
-}
-
-void printer_s64(struct printer *p, const char *key, int64_t value)
-{
-	put_integer(p, key, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value, true);
-}
-
 void printer_none(struct printer *p, const char *key)
 {
 	put_value(p, key, STYLE_PLAIN, "-", "null");
@@ -423,44 +370,25 @@ void printer_json(struct printer *p, const char *key, const char *json, size_t l
 
 /* Rows of objects */
 
-static void print_uint(const struct column *column, struct printer *p, uint64_t value)
-{
-	if (!value && column->flags & COLUMN_NOT_0)
-		printer_none(p, column->key);
-	else
-		printer_uint(p, column->key, value);
-}
-
 void column_print(const struct column *column, struct printer *p, const void *row)
 {
 	const void *at = (const char *)row + (column->flags >> COLUMN_OFFSET_SHIFT);
+	const unsigned int type = column->flags & COLUMN_TYPES;
+	uint64_t value;
 
 	if (column->print) {
 		column->print(p, column->key, row);
-		return;
-	}
-	switch (column->flags & COLUMN_TYPES) {
-	case COLUMN_BOOL:
+	} else if (type == COLUMN_BOOL) {
 		printer_bool(p, column->key, *(const bool *)at);
-		break;
-	case COLUMN_U32:
-		print_uint(column, p, *(const uint32_t *)at);
-		break;
-	case COLUMN_U64:
-		print_uint(column, p, *(const uint64_t *)at);
-		break;
-	case COLUMN_S64:
-		printer_int(p, column->key, *(const int64_t *)at);
-		break;
-	case COLUMN_BITS64:
-		printer_u64(p, column->key, *(const uint64_t *)at);
-		break;
-	case COLUMN_STRING:
-		printer_str(p, column->key, *(const char *const *)at);
-		break;
-	case COLUMN_CHARS:
-		printer_str(p, column->key, at);
-		break;
+	} else if (type == COLUMN_STRING || type == COLUMN_CHARS) {
+		printer_str(p, column->key, type == COLUMN_CHARS ? at : *(const char *const *)at);
+	} else if (type) {
+		value = type == COLUMN_U32 ? *(const uint32_t *)at : *(const uint64_t *)at;
+		if (!value && column->flags & COLUMN_NOT_0)
+			printer_none(p, column->key);
+		else
+			printer_integer(p, column->key, value, type == COLUMN_S64,
+					type == COLUMN_BITS64);
 	}
 }
 

@@ -42,16 +42,17 @@ enum printer_style {
 
 enum printer_format {
 	PRINTER_TEXT,
+	PRINTER_CSV,	/* only tables */
 	PRINTER_JSON,
 	PRINTER_PRETTY,
-	PRINTER_CSV,	/* only tables */
 };
 
 struct printer *printer_new(struct out *out, enum printer_format format, bool color);
 void printer_free(struct printer *p);
-bool printer_is_json(const struct printer *p);
-bool printer_is_csv(const struct printer *p);
-bool printer_is_text(const struct printer *p);
+enum printer_format printer_format(const struct printer *p);
+#define printer_is_text(p)	(printer_format(p) == PRINTER_TEXT)
+#define printer_is_csv(p)	(printer_format(p) == PRINTER_CSV)
+#define printer_is_json(p)	(printer_format(p) >= PRINTER_JSON)
 
 void printer_object(struct printer *p, const char *key);
 void printer_array(struct printer *p, const char *key);
@@ -73,18 +74,21 @@ void printer_styled(struct printer *p, const char *key, enum printer_style style
 		    const char *value);
 /* true or false in JSON, "yes" or "no" in text */
 void printer_bool(struct printer *p, const char *key, bool value);
-/* Usually small: JSON readers use doubles, so a number that exceeds 2^53 is a string there. */
-void printer_uint(struct printer *p, const char *key, uint64_t value);
+/* JSON readers use doubles: a number that @is_large or exceeds 2^53 is a string there. */
+void printer_integer(struct printer *p, const char *key, uint64_t value, bool is_signed,
+		     bool is_large);
+/* Usually small */
+#define printer_uint(p, key, value)	printer_integer(p, key, value, false, false)
+#define printer_int(p, key, value)	printer_integer(p, key, value, true, false)
+/* May need 64 bits: always strings in JSON */
+#define printer_u64(p, key, value)	printer_integer(p, key, value, false, true)
+#define printer_s64(p, key, value)	printer_integer(p, key, value, true, true)
 /* None if it is not known */
 void printer_uint_if(struct printer *p, const char *key, bool is_known, uint64_t value);
-void printer_int(struct printer *p, const char *key, int64_t value);
 /* The digits of a number that is not an integer */
 void printer_number(struct printer *p, const char *key, const char *text);
 /* Bytes in JSON, with a unit in text */
 void printer_size(struct printer *p, const char *key, uint64_t bytes);
-/* May need 64 bits: always strings in JSON */
-void printer_u64(struct printer *p, const char *key, uint64_t value);
-void printer_s64(struct printer *p, const char *key, int64_t value);
 /* null in JSON, "-" in text */
 void printer_none(struct printer *p, const char *key);
 /* A value that is JSON already, without blanks; only for printers of JSON */
