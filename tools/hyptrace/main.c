@@ -79,15 +79,13 @@ static const struct verb *find_verb(const char *name)
 	const struct verb *verb;
 	const char *near = NULL;
 
-	for (verb = __start_all_verbs; verb < __stop_all_verbs; verb++)
+	for (verb = __start_all_verbs; verb < __stop_all_verbs; verb++) {
 		if (!strcmp(verb->name, name))
 			return verb;
-	for (verb = __start_all_verbs; verb < __stop_all_verbs; verb++)
 		near = hyptrace_nearest(name, near, verb->name);
-	if (near)
-		cmd_note("unknown verb \"%s\"; did you mean \"%s\"?", name, near);
-	else
-		cmd_note("unknown verb \"%s\"", name);
+	}
+	cmd_note(near ? "unknown verb \"%s\"; did you mean \"%s\"?" : "unknown verb \"%s\"", name,
+		 near);
 	cmd_exit_usage(NULL);
 }
 

@@ -111,31 +111,17 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void sort_ids(struct cpu_list *list)
-{
-	unsigned int i, nr = 0;
-
-	qsort(list->ids, list->nr, sizeof(*list->ids), compare_ids);
-	for (i = 0; i < list->nr; i++)
-		if (!nr || list->ids[i] != list->ids[nr - 1])
-			list->ids[nr++] = list->ids[i];
-	list->nr = nr;
-}
-
 /* Parse "0,2-3" or "all". The list is for cpu_list_free(). */
 bool parse_cpu_list(const char *s, struct cpu_list *list)
 {
 	uint64_t first, last;
+	unsigned int i, nr;
 
-	memset(list, 0, sizeof(*list));
-	if (!strcmp(s, "all")) {
-		list->all = true;
+	*list = (struct cpu_list){ .all = !strcmp(s, "all") };
+	if (list->all)
 		return true;
-	}
-
-	for (;;) {
-		if (!isdigit((unsigned char)*s) || !scan_number(s, &first, &s))
-			break;
+	/* scan_number() refuses blanks and signs */
+	while (scan_number(s, &first, &s)) {
 		last = first;
 		if (*s == '-' && !scan_number(s + 1, &last, &s))
 			break;
@@ -146,7 +132,11 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
 		for (; first <= last; first++)
 			list->ids[list->nr++] = first;
 		/* drop duplicates now: "0-9,0-9,0-9..." must not grow without limit */
-		sort_ids(list);
+		qsort(list->ids, list->nr, sizeof(*list->ids), compare_ids);
+		for (i = nr = 0; i < list->nr; i++)
+			if (!nr || list->ids[i] != list->ids[nr - 1])
+				list->ids[nr++] = list->ids[i];
+		list->nr = nr;
 		if (!*s)
 			return true;
 		if (*s++ != ',')

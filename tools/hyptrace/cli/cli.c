@@ -38,23 +38,16 @@ bool cmd_color_auto(void)
 	       !(term && !strcmp(term, "dumb"));
 }
 
-static void print_help(const struct context *ctx, struct argp_state *state)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s%s%s", PROGRAM, ctx->verb ? " " : "",
-		 ctx->verb ? ctx->verb->name : "");
-	state->name = name;
-	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-}
-
 static error_t parse_global(int key, char *arg, struct argp_state *state)
 {
 	struct context *ctx = state->input;
 
 	switch (key) {
 	case 'h':
-		print_help(ctx, state);
+		/* it exits */
+		state->name = xasprintf(ctx->verb ? PROGRAM " %s" : PROGRAM,
+					ctx->verb ? ctx->verb->name : NULL);
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case 'V':
 		puts(PROGRAM " " HYPTRACE_VERSION);
@@ -62,10 +55,8 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 	case 'p':
 		return cmd_usage("--pretty has no letter: -p is --pid of strace");
 	case OPT_PRETTY:
-		ctx->pretty = true;
-		ctx->json = true;
-		return 0;
 	case 'j':
+		ctx->pretty |= key == OPT_PRETTY;
 		ctx->json = true;
 		return 0;
 	case 'r':
@@ -79,15 +70,9 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		ctx->have_cpus = true;
 		return 0;
 	case OPT_COLOR:
-		if (!strcmp(arg, "always"))
-			ctx->color = true;
-		else if (!strcmp(arg, "never"))
-			ctx->color = false;
-		else if (!strcmp(arg, "auto"))
-			ctx->color = cmd_color_auto();
-		else
-			return cmd_usage("bad choice \"%s\": use auto, always or never", arg);
-		return 0;
+		ctx->color = !strcmp(arg, "always") || (!strcmp(arg, "auto") && cmd_color_auto());
+		return ctx->color || !strcmp(arg, "never") || !strcmp(arg, "auto") ? 0 :
+		       cmd_usage("bad choice \"%s\": use auto, always or never", arg);
 	case ARGP_KEY_ARG:
 		/* the parser of the verb has refused it */
 		return cmd_usage("unexpected argument \"%s\"", arg);

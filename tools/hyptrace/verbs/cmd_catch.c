@@ -111,11 +111,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'o':
 		c->path = arg;
-		if (!*arg)
-			return cmd_usage("the name of the file is empty");
 		if (!strcmp(arg, "-"))
 			return cmd_usage("the standard output has the events that are caught: name a file");
-		return 0;
+		return *arg ? 0 : cmd_usage("the name of the file is empty");
 	case OPT_SNAPSHOT:
 		c->dir = arg;
 		return *arg ? 0 : cmd_usage("the name of the folder is empty");
@@ -213,12 +211,9 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	c.limit = s->count;
 	if (c.is_graph)
 		s->takes |= SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS;
-	code = session_open(s) ?: catch_choose(&c);
-	if (!code && c.is_graph)
-		code = show_graph(&c);
-	else if (!code)
-		code = lines_begin(&c.lines, s, s->clock, s->formats) ?:
-		       (s->file ? find_in_file(&c) : c.dir ? catch_save(&c) : catch_live(&c));
+	code = session_open(s) ?: catch_choose(&c) ?:
+	       (c.is_graph ? show_graph(&c) : lines_begin(&c.lines, s, s->clock, s->formats) ?:
+		s->file ? find_in_file(&c) : c.dir ? catch_save(&c) : catch_live(&c));
 	lines_end(&c.lines);
 	catch_finder_free(c.finder);
 	hyptrace_filter_free(c.filter);

@@ -32,21 +32,18 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct hyptrace_settings *settings = state->input;
-	uint64_t value = 0;
-	uint32_t mode = 0;
+	uint64_t value;
 
 	switch (key) {
 	case OPT_SIZE:
-		if (!parse_size(arg, &value))
+		if (!parse_size(arg, &settings->size))
 			return cmd_usage("bad size \"%s\": use a number of bytes, or one with K, M, G or T",
 					 arg);
-		settings->size = value;
 		settings->changes |= HYPTRACE_SETTING_SIZE;
 		return 0;
 	case OPT_MODE:
-		if (!parse_mode(arg, &mode))
+		if (!parse_mode(arg, &settings->mode))
 			return cmd_usage("bad mode \"%s\": use overwrite or discard", arg);
-		settings->mode = mode;
 		settings->changes |= HYPTRACE_SETTING_MODE;
 		return 0;
 	case OPT_RATE:
@@ -60,20 +57,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static error_t parse_set(int key, char *arg, struct argp_state *state)
-{
-	const struct hyptrace_settings *settings = state->input;
-
-	if (key == ARGP_KEY_END && !settings->changes)
-		return cmd_usage("no setting given: use --size, --mode or --rate");
-	return parse(key, arg, state);
-}
-
 struct request {
 	const char			*verb;
 	int				cmd;
 	struct argp			argp;
-	struct hyptrace_settings	*settings;	/* of load and set; or NULL */
+	struct hyptrace_settings	settings;	/* of load and set */
 };
 
 /* Only clear takes --cpu. */
@@ -82,34 +70,37 @@ static int request(struct hyptrace *h, const char *remote, int cpu, const void *
 {
 	const struct request *r = arg;
 
-	return hyptrace_control(h, r->cmd, remote, cpu, r->settings, err);
+	return hyptrace_control(h, r->cmd, remote, cpu, r->argp.parser ? &r->settings : NULL, err);
 }
 
 static int cmd_control(struct context *ctx, int argc, char **argv)
 {
-	static struct hyptrace_settings settings;
-	static const struct request requests[] = {
+	static struct request requests[] = {
 		{ .verb = "start", .cmd = HYPTRACE_CMD_START },
 		{ .verb = "stop", .cmd = HYPTRACE_CMD_STOP },
 		{ .verb = "unload", .cmd = HYPTRACE_CMD_UNLOAD },
 		{ .verb = "reset", .cmd = HYPTRACE_CMD_RESET },
 		{ .verb = "clear", .cmd = HYPTRACE_CMD_CLEAR },
-		{ "load", HYPTRACE_CMD_LOAD, {
+		{ .verb = "load", .cmd = HYPTRACE_CMD_LOAD, .argp = {
 			.options = LOAD_OPTIONS,
 			.parser = parse,
 			.doc = "Allocate the rings. Omitted options keep their current value.",
-		}, &settings },
-		{ "set", HYPTRACE_CMD_SET, {
+		} },
+		{ .verb = "set", .cmd = HYPTRACE_CMD_SET, .argp = {
 			.options = options,
-			.parser = parse_set,
+			.parser = parse,
 			.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
-		}, &settings },
+		} },
 	};
-	const struct request *r = requests;
+	struct request *r = requests;
 
 	while (strcmp(r->verb, ctx->verb->name))
 		r++;
-	cmd_parse(ctx, &r->argp, argc, argv, r->settings, NULL, NULL);
+	cmd_parse(ctx, &r->argp, argc, argv, &r->settings, NULL, NULL);
+	if (r->cmd == HYPTRACE_CMD_SET && !r->settings.changes) {
+		cmd_note("no setting given: use --size, --mode or --rate");
+		cmd_exit_usage(ctx->verb);
+	}
 	return cmd_request(ctx, r->verb, HYPTRACE_CPU_ALL, request, r);
 }
 
@@ -182,14 +173,13 @@ static int cmd_mark(struct context *ctx, int argc, char **argv)
 }
 
 struct event_request {
-	bool		enable;	/* it is enable, not disable */
-	struct words	words;	/* names and globs of events */
-	const char	*filter;	/* argument of --filter, or NULL */
-	/* enum hyptrace_trigger_action, as --start, --stop or --follow says */
-	uint32_t	trigger;
-	uint64_t	after;	/* argument of --after, or 0 */
+	bool		enable;		/* it is enable, not disable */
+	bool		count;		/* have EL2 count the events */
 	bool		has_after;	/* --after was given */
-	bool		count;	/* have EL2 count the events */
+	struct words	words;		/* names and globs of events */
+	const char	*filter;	/* argument of --filter, or NULL */
+	/* of --start, --stop or --follow, and of --after */
+	struct hyptrace_event_options options;
 };
 
 static const struct argp_option enable_options[] = {
@@ -216,37 +206,35 @@ static const struct argp_option disable_options[] = {
 	{ 0 }
 };
 
-static error_t parse_trigger(struct event_request *request, uint32_t trigger)
-{
-	if (request->trigger && request->trigger != trigger)
-		return cmd_usage("--start, --stop and --follow exclude each other");
-	request->trigger = trigger;
-	return 0;
-}
-
 static error_t parse_event(int key, char *arg, struct argp_state *state)
 {
 	struct event_request *request = state->input;
+	uint32_t trigger;
+	uint64_t after;
 
 	switch (key) {
 	case 'F':
 		return cmd_set_filter(&request->filter, arg);
 	case OPT_START:
-		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_START);
 	case OPT_STOP:
-		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_STOP);
 	case OPT_FOLLOW:
-		return parse_trigger(request, HYPTRACE_TRIGGER_ACTION_FOLLOW);
+		trigger = key == OPT_START ? HYPTRACE_TRIGGER_ACTION_START : key == OPT_STOP ?
+			  HYPTRACE_TRIGGER_ACTION_STOP : HYPTRACE_TRIGGER_ACTION_FOLLOW;
+		if (request->options.trigger && request->options.trigger != trigger)
+			return cmd_usage("--start, --stop and --follow exclude each other");
+		request->options.trigger = trigger;
+		return 0;
 	case OPT_AFTER:
-		if (!parse_number(arg, UINT32_MAX, &request->after))
+		if (!parse_number(arg, UINT32_MAX, &after))
 			return cmd_usage("bad number \"%s\": use a number of sub-buffers up to %u",
 					 arg, UINT32_MAX);
+		request->options.after = after;
 		request->has_after = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (request->count && (request->filter || request->trigger))
+		if (request->count && (request->filter || request->options.trigger))
 			return cmd_usage("--count counts all events: use it without --filter, --start, --stop and --follow");
-		if (request->has_after && request->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
+		if (request->has_after && request->options.trigger != HYPTRACE_TRIGGER_ACTION_STOP)
 			return cmd_usage("--after needs --stop");
 		return 0;
 	case ARGP_KEY_ARG:
@@ -258,39 +246,30 @@ static error_t parse_event(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static int set_chosen(struct context *ctx, const char *verb, const char *remote,
-		      const struct event_request *request, const struct event_choice *choice)
-{
-	struct hyptrace_event_options options = {
-		.trigger = request->trigger,
-		.after = request->after,
-	};
-	auto_filter struct hyptrace_filter *filter = NULL;
-	struct hyptrace_error err;
-
-	if (choice->nr && filter_parse(request->filter, choice->events, choice->nr, NULL, true,
-				       &filter))
-		return EXIT_USAGE;
-	options.filter = filter;
-	if (!hyptrace_set_events(ctx->h, remote, choice->names, choice->nr, request->enable,
-				 request->enable ? &options : NULL, &err))
-		return EXIT_DONE;
-	return cmd_fail_verb(verb, choice->nr == 1 ? choice->names[0] : remote, &err);
-}
-
-static int set_events(struct context *ctx, const struct event_request *request)
+static int set_events(struct context *ctx, struct event_request *request)
 {
 	auto_choice struct event_choice choice = {};
+	auto_filter struct hyptrace_filter *filter = NULL;
 	struct hyptrace_remote *remote auto_remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;
+	struct hyptrace_error err;
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr) ?:
 		   cmd_choose_events(verb, events, nr, &request->words, &choice);
 
-	if (!strcmp(verb, "enable"))
+	if (code)
+		return code;
+	if (request->enable)
 		cmd_leave_out_func(&choice, &request->words);
-	return code ?: set_chosen(ctx, verb, remote->name, request, &choice);
+	if (choice.nr && filter_parse(request->filter, choice.events, choice.nr, NULL, true,
+				      &filter))
+		return EXIT_USAGE;
+	request->options.filter = filter;
+	if (!hyptrace_set_events(ctx->h, remote->name, choice.names, choice.nr, request->enable,
+				 request->enable ? &request->options : NULL, &err))
+		return EXIT_DONE;
+	return cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);
 }
 
 static int cmd_event(struct context *ctx, int argc, char **argv)
