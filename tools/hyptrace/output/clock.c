@@ -10,9 +10,6 @@
 #include "columns.h"
 #include "printer.h"
 
-/* Length of the longest bar of a histogram */
-#define BAR_WIDTH	40
-
 static const struct column columns_of_buckets[] = {
 	{ .key = "from", .head = "FROM", .flags = COLUMN_NUMBER },
 	{ .key = "to", .head = "TO", .flags = COLUMN_NUMBER },
@@ -99,42 +96,31 @@ void time_print_if(struct printer *p, const char *key, bool is_known, uint64_t n
 		printer_none(p, key);
 }
 
-static void print_bucket(struct printer *p, const struct time_bucket *bucket, uint64_t most)
-{
-	char bar[BAR_WIDTH + 1];
-	size_t len = bucket->count * BAR_WIDTH / most;
-
-	printer_row(p);
-	time_print(p, "from", bucket->from);
-	time_print_if(p, "to", bucket->to, bucket->to);
-	printer_uint(p, "count", bucket->count);
-	if (!printer_is_json(p)) {
-		len = bucket->count && !len ? 1 : len;
-		memset(bar, '#', len);
-		bar[len] = '\0';
-		printer_str(p, "bar", bar);
-	}
-	printer_end(p);
-}
-
 /* Print the buckets from the first to the last one that has a time. */
 void time_print_histogram(struct printer *p, const struct time_bucket *buckets, unsigned int nr)
 {
+	static const char hashes[] = "########################################";
 	static const struct columns columns = COLUMNS(columns_of_buckets);
-	unsigned int i, first = 0, last = 0;
-	uint64_t most = 0;
+	const struct time_bucket *bucket, *end = buckets + nr;
+	uint64_t most = 0, len;
 
-	for (i = 0; i < nr; i++) {
-		if (!buckets[i].count)
-			continue;
-		if (!most)
-			first = i;
-		last = i;
-		if (buckets[i].count > most)
-			most = buckets[i].count;
-	}
+	while (buckets < end && !buckets->count)
+		buckets++;
+	while (end > buckets && !end[-1].count)
+		end--;
+	for (bucket = buckets; bucket < end; bucket++)
+		most = bucket->count > most ? bucket->count : most;
 	printer_table(p, "histogram", &columns);
-	for (i = first; most && i <= last; i++)
-		print_bucket(p, &buckets[i], most);
+	for (bucket = buckets; bucket < end; bucket++) {
+		printer_row(p);
+		time_print(p, "from", bucket->from);
+		time_print_if(p, "to", bucket->to, bucket->to);
+		printer_uint(p, "count", bucket->count);
+		len = bucket->count * strlen(hashes) / most;
+		len = bucket->count && !len ? 1 : len;
+		if (!printer_is_json(p))
+			printer_str(p, "bar", hashes + strlen(hashes) - len);
+		printer_end(p);
+	}
 	printer_end(p);
 }

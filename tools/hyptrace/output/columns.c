@@ -53,19 +53,6 @@ void columns_tell_apart(struct columns *columns, unsigned int nr)
 	columns->nr_chosen++;
 }
 
-/* Without --columns, choose those that are not hidden. */
-static void choose_default(struct columns *columns, bool csv)
-{
-	const unsigned int hidden = COLUMN_EXTRA | (csv ? COLUMN_TEXT : COLUMN_JSON | COLUMN_CSV);
-	unsigned int i;
-
-	if (columns->nr_chosen)
-		return;
-	for (i = 0; i < columns->nr; i++)
-		if (!(columns->all[i].flags & hidden))
-			columns->chosen[columns->nr_chosen++] = i;
-}
-
 /* Is a value printed in JSON? */
 bool columns_has(const struct columns *columns, const char *key)
 {
@@ -138,6 +125,8 @@ static void set_cell(struct table *table, unsigned int index, char *text, const 
 
 struct table *table_new(const struct columns *columns, bool csv)
 {
+	/* what is printed only if it is selected */
+	const unsigned int hidden = COLUMN_EXTRA | (csv ? COLUMN_TEXT : COLUMN_JSON | COLUMN_CSV);
 	struct table *table = xcalloc(1, sizeof(*table));
 	unsigned int i;
 
@@ -146,7 +135,9 @@ struct table *table_new(const struct columns *columns, bool csv)
 		return table;
 	table->columns = *columns;
 	table->csv = csv;
-	choose_default(&table->columns, csv);
+	for (i = 0; !columns->nr_chosen && i < columns->nr; i++)
+		if (!(columns->all[i].flags & hidden))
+			table->columns.chosen[table->columns.nr_chosen++] = i;
 	table->width = table->columns.nr_chosen;
 	table_row(table);
 	for (i = 0; i < table->width; i++) {

@@ -96,20 +96,11 @@ static bool is_running, is_ending;
 static const struct hyptrace_file *of;
 static uint64_t start;
 
-static void print_line(void)
-{
-	uint64_t bytes, total;
-
-	hyptrace_file_progress(of, &bytes, &total);
-	bytes -= start;
-	dprintf(STDERR_FILENO, "\rhyptrace: %u %% read\r",
-		bytes < total ? (unsigned int)(100.0 * bytes / total) : 99);
-}
-
 static void *show(void *arg)
 {
-	struct timespec at;
+	uint64_t bytes, total;
 	unsigned int steps = 0;
+	struct timespec at;
 
 	clock_gettime(CLOCK_REALTIME, &at);
 	pthread_mutex_lock(&lock);
@@ -119,8 +110,12 @@ static void *show(void *arg)
 		at.tv_nsec %= NSEC_PER_SEC;
 		while (!is_ending && !pthread_cond_timedwait(&ended, &lock, &at))
 			;
-		if (!is_ending && ++steps >= FIRST_STEPS)
-			print_line();
+		if (is_ending || ++steps < FIRST_STEPS)
+			continue;
+		hyptrace_file_progress(of, &bytes, &total);
+		bytes -= start;
+		dprintf(STDERR_FILENO, "\rhyptrace: %u %% read\r",
+			bytes < total ? (unsigned int)(100.0 * bytes / total) : 99);
 	}
 	pthread_mutex_unlock(&lock);
 	if (steps >= FIRST_STEPS)

@@ -10,69 +10,46 @@
 static const char *const option_names[] = { "size", "mode", "stop", "after", "filter" };
 enum boot_option { SIZE, MODE, STOP, AFTER, FILTER, NR_OPTIONS };
 
-/* The parameter of the remote's module; NULL if it has none */
-static const char *parameter_of(const char *remote)
+/* The words can have only one filter, and one event that stops the recording. */
+static int print_words(struct context *ctx, const struct hyptrace_remote *remote,
+		       const char *parameter, struct hyptrace_event *const *events,
+		       unsigned int nr)
 {
-	if (!strcmp(remote, "test"))
-		return "hyptrace_test.trace";
-	if (strcmp(remote, "hypervisor"))
-		return NULL;
-	/* only a module that was loaded has this file */
-	return access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
-								      "hyptrace_pkvm.trace";
-}
+	auto_free char *words = NULL, *line = NULL;
+	const struct hyptrace_event *filtered = NULL, *stop = NULL, *other = NULL, *event;
+	const char *before = "", *quote;
+	unsigned int i, enabled = 0;
+	FILE *f;
 
-static int fail_filters(const char *a, const char *b)
-{
-	return cmd_fail("no words describe this trace: \"%s\" and \"%s\" have different filters",
-			a, b);
-}
-
-/* What the words can say of the events only once */
-struct common {
-	const struct hyptrace_event	*filtered;
-	const struct hyptrace_event	*stop;
-};
-
-static int add_event(struct common *common, const struct hyptrace_event *event)
-{
-	if (event->trigger && event->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
-		return cmd_fail("no words describe this trace: the trigger of \"%s\" is not stop",
-				event->name);
-	if (event->trigger && common->stop)
-		return cmd_fail("no words describe this trace: both \"%s\" and \"%s\" stop it",
-				common->stop->name, event->name);
-	if (event->trigger)
-		common->stop = event;
-	if (event->filter && common->filtered && strcmp(event->filter, common->filtered->filter))
-		return fail_filters(common->filtered->name, event->name);
-	if (event->filter)
-		common->filtered = event;
-	return EXIT_DONE;
-}
-
-/* The filter must not meet an event that has none now. */
-static int check_unfiltered(const struct common *common, struct hyptrace_event *const *events,
-			    unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr && common->filtered; i++)
+	for (i = 0; i < nr; i++) {
+		event = events[i];
+		if (!event->enabled)
+			continue;
+		enabled++;
+		if (event->trigger && event->trigger != HYPTRACE_TRIGGER_ACTION_STOP)
+			return cmd_fail("no words describe this trace: the trigger of \"%s\" is not stop",
+					event->name);
+		if (event->trigger && stop)
+			return cmd_fail("no words describe this trace: both \"%s\" and \"%s\" stop it",
+					stop->name, event->name);
+		stop = event->trigger ? event : stop;
+		if (event->filter && filtered && strcmp(event->filter, filtered->filter))
+			other = other ?: event;
+		filtered = event->filter && !other ? event : filtered;
+	}
+	if (!enabled)
+		return cmd_fail("no event of \"%s\" is enabled: enable those that the boot shall trace",
+				remote->name);
+	/* the filter must not meet an event that has none now */
+	for (i = 0; i < nr && filtered && !other; i++)
 		if (events[i]->enabled && !events[i]->filter &&
-		    filter_is_valid(common->filtered->filter,
+		    filter_is_valid(filtered->filter,
 				    (const struct hyptrace_event *const *)&events[i], 1, true))
-			return fail_filters(common->filtered->name, events[i]->name);
-	return EXIT_DONE;
-}
-
-static char *describe(const struct hyptrace_remote *remote, const struct common *common,
-		      struct hyptrace_event *const *events, unsigned int nr)
-{
-	const char *before = "";
-	unsigned int i;
-	char *words;
-	FILE *f = text_open(&words);
-
+			other = events[i];
+	if (other)
+		return cmd_fail("no words describe this trace: \"%s\" and \"%s\" have different filters",
+				filtered->name, other->name);
+	f = text_open(&words);
 	for (i = 0; i < nr; i++) {
 		if (!events[i]->enabled || events[i]->trigger)
 			continue;
@@ -81,50 +58,25 @@ static char *describe(const struct hyptrace_remote *remote, const struct common 
 	}
 	fprintf(f, ":size=%" PRIu64 ":mode=%s", remote->size_requested,
 		hyptrace_mode_name(remote->mode));
-	if (common->stop)
-		fprintf(f, ":stop=%s", common->stop->name);
-	if (common->stop && common->stop->after)
-		fprintf(f, ":after=%u", common->stop->after);
-	if (common->filtered)
-		fprintf(f, ":filter=%s", common->filtered->filter);
+	if (stop)
+		fprintf(f, ":stop=%s", stop->name);
+	if (stop && stop->after)
+		fprintf(f, ":after=%u", stop->after);
+	if (filtered)
+		fprintf(f, ":filter=%s", filtered->filter);
 	text_close(f);
-	return words;
-}
-
-static int print_words(struct context *ctx, const struct hyptrace_remote *remote,
-		       const char *parameter, struct hyptrace_event *const *events,
-		       unsigned int nr)
-{
-	auto_free char *words = NULL, *line = NULL;
-	struct common common = {};
-	unsigned int i, enabled = 0;
-	int code = EXIT_DONE;
-	const char *quote;
-
-	for (i = 0; i < nr && !code; i++)
-		if (events[i]->enabled) {
-			enabled++;
-			code = add_event(&common, events[i]);
-		}
-	code = code ?: check_unfiltered(&common, events, nr);
-	if (code)
-		return code;
-	if (!enabled)
-		return cmd_fail("no event of \"%s\" is enabled: enable those that the boot shall trace",
-				remote->name);
-	words = describe(remote, &common, events, nr);
 	quote = strpbrk(words, " \t") ? "\"" : "";
 	line = xasprintf("%s=%s%s%s", parameter, quote, words, quote);
-	if (ctx->json) {
-		printer_array(ctx->p, NULL);
-		printer_object(ctx->p, NULL);
-		printer_str(ctx->p, "remote", remote->name);
-		printer_str(ctx->p, "boot", line);
-		printer_end(ctx->p);
-		printer_end(ctx->p);
-	} else {
+	if (!ctx->json) {
 		out_printf(&ctx->out, "%s\n", line);
+		return EXIT_DONE;
 	}
+	printer_array(ctx->p, NULL);
+	printer_object(ctx->p, NULL);
+	printer_str(ctx->p, "remote", remote->name);
+	printer_str(ctx->p, "boot", line);
+	printer_end(ctx->p);
+	printer_end(ctx->p);
 	return EXIT_DONE;
 }
 
@@ -191,28 +143,16 @@ static int check_options(char *rest, struct hyptrace_event *const *events, unsig
 	return EXIT_DONE;
 }
 
-static int check_filter(const char *text, const struct event_choice *choice, const char *stop,
-			struct hyptrace_event *const *events, unsigned int nr)
-{
-	auto_free const struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
-	struct hyptrace_filter *filter auto_filter = NULL;
-	unsigned int nr_chosen = 0, i;
-
-	for (i = 0; i < nr; i++)
-		if (event_choice_has(choice, events[i]->name) ||
-		    (stop && !strcmp(events[i]->name, stop)))
-			chosen[nr_chosen++] = events[i];
-	return filter_parse(text, chosen, nr_chosen, NULL, false, &filter);
-}
-
 static int check_words(char *words, const char *parameter, struct hyptrace_event *const *events,
 		       unsigned int nr)
 {
+	auto_free const struct hyptrace_event **chosen = xcalloc(nr + 1, sizeof(*chosen));
+	struct hyptrace_filter *filter auto_filter = NULL;
 	auto_choice struct event_choice choice = {};
 	const char *values[NR_OPTIONS] = {};
+	unsigned int i, nr_chosen = 0;
 	size_t len = strlen(parameter);
 	struct words names = {};
-	unsigned int i;
 	char *list;
 	int code;
 
@@ -235,8 +175,11 @@ static int check_words(char *words, const char *parameter, struct hyptrace_event
 	for (i = 0; !code && i < choice.nr; i++)
 		if (choice.events[i]->missing)
 			code = fail_word(choice.events[i]->name, "it is not in this kernel");
-	if (!code && values[FILTER])
-		code = check_filter(values[FILTER], &choice, values[STOP], events, nr);
+	for (i = 0; i < nr && !code; i++)
+		if (event_choice_has(&choice, events[i]->name) ||
+		    (values[STOP] && !strcmp(events[i]->name, values[STOP])))
+			chosen[nr_chosen++] = events[i];
+	code = code ?: filter_parse(values[FILTER], chosen, nr_chosen, NULL, false, &filter);
 	free(names.words);
 	return code;
 }
@@ -251,9 +194,14 @@ int boot_words(struct context *ctx, char *words)
 
 	if (code)
 		return code;
-	parameter = parameter_of(remote->name);
-	if (!parameter)
+	/* the parameter of the remote's module; only a module that was loaded has the file */
+	if (!strcmp(remote->name, "test"))
+		parameter = "hyptrace_test.trace";
+	else if (strcmp(remote->name, "hypervisor"))
 		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
+	else
+		parameter = access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
+										   "hyptrace_pkvm.trace";
 	return words ? check_words(words, parameter, events, nr) :
 		       print_words(ctx, remote, parameter, events, nr);
 }

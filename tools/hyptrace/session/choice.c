@@ -39,34 +39,6 @@ error_t cmd_set_filter(const char **filter, const char *arg)
 	return 0;
 }
 
-static int fail_unknown(const char *verb, const char *word, struct hyptrace_event *const *events,
-			unsigned int nr)
-{
-	const char *near = NULL;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		near = hyptrace_nearest(word, near, events[i]->name);
-	if (strpbrk(word, "*?["))
-		return cmd_fail("cannot %s \"%s\": no event matches", verb, word);
-	if (near)
-		return cmd_fail("cannot %s \"%s\": no such event; did you mean \"%s\"?", verb,
-				word, near);
-	return cmd_fail("cannot %s \"%s\": no such event", verb, word);
-}
-
-static int fail_several(const char *verb, const struct event_choice *choice)
-{
-	auto_free char *list = NULL;
-	unsigned int i;
-	FILE *f = text_open(&list);
-
-	for (i = 0; i < choice->nr_unknown; i++)
-		fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
-	text_close(f);
-	return cmd_fail("cannot %s %s: no such events", verb, list);
-}
-
 /*
  * Leave out the events that are not in this kernel, unless a word is the very name of one, or no
  * other is chosen: then what the verb does with them says the reason.
@@ -111,12 +83,29 @@ void cmd_leave_out_func(struct event_choice *choice, const struct words *words)
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice)
 {
+	auto_free char *list = NULL;
+	const char *word, *near = NULL;
+	unsigned int i;
+	FILE *f;
+
 	select_events(events, nr, words->words, words->nr, choice);
 	if (strcmp(verb, "list"))
 		leave_out_missing(choice, words);
-	if (choice->nr_unknown == 1)
-		return fail_unknown(verb, choice->unknown[0], events, nr);
-	return choice->nr_unknown ? fail_several(verb, choice) : EXIT_DONE;
+	if (!choice->nr_unknown)
+		return EXIT_DONE;
+	if (choice->nr_unknown > 1) {
+		f = text_open(&list);
+		for (i = 0; i < choice->nr_unknown; i++)
+			fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
+		text_close(f);
+		return cmd_fail("cannot %s %s: no such events", verb, list);
+	}
+	word = choice->unknown[0];
+	for (i = 0; i < nr; i++)
+		near = hyptrace_nearest(word, near, events[i]->name);
+	return cmd_fail(strpbrk(word, "*?[") ? "cannot %s \"%s\": no event matches" :
+			near ? "cannot %s \"%s\": no such event; did you mean \"%s\"?" :
+			       "cannot %s \"%s\": no such event", verb, word, near);
 }
 
 /* If no event is enabled, choose @only, or what is most useful. @what enables them: "stream" */
@@ -259,20 +248,6 @@ bool choice_accept_event(const struct hyptrace_stream_event *event, void *arg)
 	return !choice->parsed || hyptrace_filter_match(choice->parsed, rec);
 }
 
-/* Fail if a word names an event that cannot be counted. A glob leaves out such events. */
-static int check_words(const char *verb, struct hyptrace_event *const *events,
-		       const struct words *words)
-{
-	unsigned int i, j;
-
-	for (i = 0; i < words->nr; i++)
-		for (j = 0; events[j]; j++)
-			if (!events[j]->can_be_counted && !strcmp(events[j]->name, words->words[i]))
-				return cmd_fail("cannot %s \"%s\": EL2 has no counters for this event",
-						verb, words->words[i]);
-	return EXIT_DONE;
-}
-
 int counters_switch(struct context *ctx, const struct words *words, bool on)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
@@ -280,7 +255,7 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 	struct hyptrace_event **countable auto_free = NULL;
 	struct event_choice choice auto_choice = {};
 	const char *verb = on ? "count" : "stop counting";
-	unsigned int nr_events, i, nr = 0;
+	unsigned int nr_events, i, j, nr = 0;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr_events);
 
@@ -292,8 +267,13 @@ int counters_switch(struct context *ctx, const struct words *words, bool on)
 			countable[nr++] = events[i];
 	if (!nr)
 		return cmd_fail("remote \"%s\" cannot count events", remote->name);
-	code = check_words(verb, events, words) ?:
-	       cmd_choose_events(verb, countable, nr, words, &choice);
+	/* a word must not name an event that cannot be counted; a glob leaves out such events */
+	for (i = 0; i < words->nr; i++)
+		for (j = 0; j < nr_events; j++)
+			if (!events[j]->can_be_counted && !strcmp(events[j]->name, words->words[i]))
+				return cmd_fail("cannot %s \"%s\": EL2 has no counters for this event",
+						verb, words->words[i]);
+	code = cmd_choose_events(verb, countable, nr, words, &choice);
 	if (!code && hyptrace_count_events(ctx->h, remote->name, choice.names, choice.nr, on, 0,
 					   &err))
 		code = cmd_fail_verb(verb, choice.nr == 1 ? choice.names[0] : remote->name, &err);

@@ -10,30 +10,19 @@
 #include "output/die.h"
 #include "session.h"
 
-/* Make a folder for the file. Return its name, for free(), or NULL. */
-static char *make_folder(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *folder = xasprintf("%s/hyptrace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-
-	if (mkdtemp(folder))
-		return folder;
-	cmd_note("cannot make a folder for what the dump has: %s: %s", folder, strerror(errno));
-	free(folder);
-	return NULL;
-}
-
 /* Open the events of the dump as a file. Return an exit code. */
 static int open_dump(struct session *s, struct hyptrace_error *err)
 {
-	auto_free char *folder = make_folder(), *path = NULL, *source = NULL;
-	const char *remote = s->ctx->remote;
+	const char *remote = s->ctx->remote, *tmp = getenv("TMPDIR");
+	auto_free char *folder = xasprintf("%s/hyptrace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	auto_free char *path = NULL, *source = NULL;
 	char full[PATH_MAX];
 	const bool is_caught = signals_fd() >= 0;
 	int code = EXIT_REFUSED;
 
-	if (!folder)
-		return code;
+	if (!mkdtemp(folder))
+		return cmd_fail("cannot make a folder for what the dump has: %s: %s", folder,
+				strerror(errno));
 	/* a signal does not keep the folder from being removed */
 	signals_catch();
 	path = xasprintf("%s/events.dat", folder);
@@ -138,26 +127,19 @@ static int take(void *arg, const struct hyptrace_file_batch *batch)
 	return 0;
 }
 
-/* Read it with the threads of the library. Return as hyptrace_file_batch() at the end. */
-static int run_threads(struct session *s, struct hyptrace_error *err)
+int session_run_file(struct session *s)
 {
 	const struct hyptrace_file_work work = {
 		.flags = s->file_flags, .arg = s, .batch = take, .damage = session_note_damage,
 	};
-	int ret = hyptrace_file_run(s->file, &work, sizeof(work), err);
-
-	return ret ? ret : -ENODATA;
-}
-
-int session_run_file(struct session *s)
-{
 	const struct hyptrace_stream_event *events;
 	struct hyptrace_error err;
 	int ret = 0;
 
 	progress_begin(s->file, !s->quiet && (s->file_flags || is_stdout_file()));
+	/* with the threads of the library, nothing is left for this one */
 	if (s->file_flags)
-		ret = run_threads(s, &err);
+		ret = hyptrace_file_run(s->file, &work, sizeof(work), &err) ?: -ENODATA;
 	while ((ret >= 0 || ret == -EBADMSG) && !s->ctx->out.error && !signals_stop &&
 	       !s->loop.is_over) {
 		ret = hyptrace_file_batch(s->file, &events, &err);

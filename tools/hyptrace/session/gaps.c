@@ -93,22 +93,6 @@ static void look_at_state(struct gaps *gaps)
 	}
 }
 
-/* Is the event recorded as @like is: disabled, too, or with the same filter? */
-static bool is_like(const struct hyptrace_event *event, const struct hyptrace_event *like)
-{
-	if (!event->enabled || !like->enabled)
-		return event->enabled == like->enabled;
-	return event->filter && like->filter && !strcmp(event->filter, like->filter);
-}
-
-/* Are some of these events missing? With the trigger notify, the filter keeps none back. */
-static bool has_gap(const struct gaps *gaps, const struct hyptrace_event *event)
-{
-	return !event->enabled ||
-	       (event->filter && !gaps->owns_filters &&
-		event->trigger != HYPTRACE_TRIGGER_ACTION_NOTIFY);
-}
-
 /* Say it of the first of @events and of those that are like it, which become NULL. */
 static void note_events(struct gaps *gaps, const struct hyptrace_event **events, unsigned int nr)
 {
@@ -118,7 +102,9 @@ static void note_events(struct gaps *gaps, const struct hyptrace_event **events,
 	FILE *f = text_open(&text);
 
 	for (i = 0; i < nr; i++) {
-		if (!events[i] || !is_like(events[i], first))
+		/* like it: disabled, too, or with the same filter */
+		if (!events[i] || events[i]->enabled != first->enabled ||
+		    (first->enabled && strcmp(events[i]->filter, first->filter)))
 			continue;
 		fprintf(f, "%s\"%s\"", named++ ? ", " : "", events[i]->name);
 		events[i] = NULL;
@@ -142,9 +128,11 @@ static void look_at_events(struct gaps *gaps)
 	    hyptrace_get_events(gaps->ctx->h, gaps->remote, &events, &nr, NULL))
 		return;
 	with_gaps = xcalloc(nr + 1, sizeof(*with_gaps));
+	/* with the trigger notify, the filter keeps no event back */
 	for (i = 0; i < nr; i++)
 		if (has_name(gaps->events, gaps->nr_events, events[i]->name) &&
-		    has_gap(gaps, events[i]))
+		    (!events[i]->enabled || (events[i]->filter && !gaps->owns_filters &&
+		     events[i]->trigger != HYPTRACE_TRIGGER_ACTION_NOTIFY)))
 			with_gaps[nr_with++] = events[i];
 	for (i = 0; i < nr_with; i++)
 		if (with_gaps[i])

@@ -72,18 +72,10 @@ static bool add_counters(const struct session *s, struct ring_counts *sum)
 	return true;
 }
 
-/* Count what filters at EL2 have not accepted so far. */
-static uint64_t count_refused(const struct session *s)
-{
-	struct ring_counts sum;
-
-	add_counters(s, &sum);
-	return sum.filtered;
-}
-
 /* EL2 chooses those of -F, if it can, and nobody else has enabled the event; else the session. */
 static void hold_filters(struct session *s, const struct event_choice *choice)
 {
+	struct ring_counts sum;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_events; i++) {
@@ -96,7 +88,8 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 		if (filter && !event_hold(s->ctx->h, event, true, filter, 0, 0, NULL))
 			s->gaps.own = s->choice.filter;
 	}
-	s->refused_before = count_refused(s);
+	add_counters(s, &sum);
+	s->refused_before = sum.filtered;
 }
 
 static int hold(struct session *s, const struct event_choice *choice)
@@ -136,29 +129,15 @@ int session_hold(struct session *s, const struct event_choice *choice)
 	return hold(s, &with_pmu) ?: session_hold_pmu(s, choice);
 }
 
-/* One of the events that will be enabled must have the fields of -F. */
-static int check_filter(const struct session *s, const struct event_choice *choice)
+/* Without words, if no event is enabled, hold those of -e or the default ones. */
+int session_hold_chosen(struct session *s, const struct words *words)
 {
 	auto_free const struct hyptrace_event **enabled = xcalloc(s->nr_events + 1,
 								  sizeof(*enabled));
 	auto_filter struct hyptrace_filter *filter = NULL;
-	unsigned int nr_enabled = 0, i;
-
-	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i]->enabled || event_choice_has(choice, s->events[i]->name))
-			enabled[nr_enabled++] = s->events[i];
-	/* if none is, somebody else may enable any later */
-	if (!nr_enabled)
-		return EXIT_DONE;
-	return filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, false,
-			    &filter);
-}
-
-/* Without words, if no event is enabled, hold those of -e or the default ones. */
-int session_hold_chosen(struct session *s, const struct words *words)
-{
 	auto_choice struct event_choice choice = {};
 	const char *verb = s->ctx->verb->name;
+	unsigned int nr_enabled = 0, i;
 	int code = EXIT_DONE;
 
 	if (words && words->nr) {
@@ -168,19 +147,19 @@ int session_hold_chosen(struct session *s, const struct words *words)
 		cmd_choose_default(verb, s->name, s->events, s->nr_events, &s->choice.words,
 				   s->quiet, &choice);
 	}
-	return code ?: check_filter(s, &choice) ?: session_hold(s, &choice);
-}
-
-static uint32_t after_of(const struct session *s, const char *name)
-{
-	auto_event struct hyptrace_event *event = NULL;
-
-	/* another process may have given the event its trigger since the session began */
-	return hyptrace_get_event(s->ctx->h, s->name, name, &event, NULL) ? 0 : event->after;
+	for (i = 0; i < s->nr_events; i++)
+		if (s->events[i]->enabled || event_choice_has(&choice, s->events[i]->name))
+			enabled[nr_enabled++] = s->events[i];
+	/* one of these must have the fields of -F; if none is, somebody may enable any later */
+	if (!code && nr_enabled)
+		code = filter_parse(s->choice.filter, enabled, nr_enabled, s->formats, false,
+				    &filter);
+	return code ?: session_hold(s, &choice);
 }
 
 static int hear(const struct hyptrace_notification *notification, void *arg)
 {
+	auto_event struct hyptrace_event *event = NULL;
 	const struct hyptrace_remote *remote = notification->remote;
 	struct session *s = ((struct loop *)arg)->arg;
 
@@ -190,7 +169,9 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 	    strcmp(remote->name, s->name))
 		return 0;
 	out_flush(&s->ctx->out);
-	firing_note(remote, 0, after_of(s, remote->fired[0].event));
+	/* another process may have given the event its trigger since the session began */
+	hyptrace_get_event(s->ctx->h, s->name, remote->fired[0].event, &event, NULL);
+	firing_note(remote, 0, event ? event->after : 0);
 	return 0;
 }
 
@@ -264,13 +245,19 @@ static int take(struct loop *l)
 	return ret ? LOOP_AGAIN : LOOP_WAIT;
 }
 
-/* When the stream ends, the rings may be unloaded, and then their counters are gone. */
+/*
+ * Find out what filters at EL2 have not accepted: when the stream ends, the rings may be unloaded,
+ * and then their counters are gone.
+ */
 static void get_refused(struct session *s)
 {
-	const uint64_t refused = count_refused(s);
+	struct ring_counts sum;
 
+	if (!s->gaps.own)
+		return;
+	add_counters(s, &sum);
 	/* a clear sets the counters to 0 */
-	s->refused = refused < s->refused_before ? refused : refused - s->refused_before;
+	s->refused = sum.filtered - (sum.filtered < s->refused_before ? 0 : s->refused_before);
 }
 
 /* Stop to record; what was recorded is still taken. */
@@ -281,8 +268,7 @@ static bool stop(struct loop *l)
 	session_look(s);
 	if (s->ops->stop)
 		s->ops->stop(s);
-	if (s->gaps.own)
-		get_refused(s);
+	get_refused(s);
 	hyptrace_stream_end(s->stream);
 	signals_give_time();
 	return true;
@@ -318,7 +304,7 @@ int session_run_stream(struct session *s)
 	session_look(s);
 	code = (s->ops->begin ? s->ops->begin(s) : EXIT_DONE) ?: child_start(&s->child) ?:
 	       loop_run(&s->loop);
-	if (s->gaps.own && !s->loop.has_ended)
+	if (!s->loop.has_ended)
 		get_refused(s);
 	s->loop.has_ended = true;
 	if (s->loop.listener)
