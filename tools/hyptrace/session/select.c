@@ -122,106 +122,76 @@ int cmd_connect(struct context *ctx)
 	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }
 
-static struct hyptrace_remote *find_remote(struct hyptrace_remote **remotes, unsigned int nr,
-					   const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (!strcmp(remotes[i]->name, name))
-			return remotes[i];
-	return NULL;
-}
-
-/* Return the message in a record if it is an error of the module, else NULL. */
-static char *error_of(char *record, const char *module)
-{
-	/* level,sequence,time,flags;module: message */
-	unsigned long level = strtoul(record, NULL, 10) & LEVEL_MASK;
-	char *message = strchr(record, ';');
-	size_t len = strlen(module);
-
-	if (!message || level > LEVEL_ERROR)
-		return NULL;
-	message++;
-	if (strncmp(message, module, len) || strncmp(message + len, ": ", 2))
-		return NULL;
-	message[strcspn(message, "\n")] = '\0';
-	return message + len + 2;
-}
-
-/* Find why a module could not be loaded: its last error in the kernel log. */
+/*
+ * Find why a module could not be loaded: its last error in the kernel log, whose records are
+ * "level,sequence,time,flags;module: message".
+ */
 static bool read_refusal(const char *module, char *text, size_t size)
 {
-	char record[RECORD_MAX + 1], *message;
+	const size_t len = strlen(module);
+	char record[RECORD_MAX + 1];
+	const char *message;
 	bool found = false;
-	ssize_t len;
+	ssize_t n;
 	int fd = open(KERNEL_LOG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
 	/* each read gets one record; EPIPE means that older ones were overwritten */
-	while ((len = read(fd, record, RECORD_MAX)) > 0 || (len < 0 && errno == EPIPE)) {
-		record[len > 0 ? len : 0] = '\0';
-		message = error_of(record, module);
-		if (message) {
-			snprintf(text, size, "%s", message);
-			found = true;
-		}
+	while ((n = read(fd, record, RECORD_MAX)) > 0 || (n < 0 && errno == EPIPE)) {
+		record[n > 0 ? n : 0] = '\0';
+		message = strchr(record, ';');
+		if (!message || (strtoul(record, NULL, 10) & LEVEL_MASK) > LEVEL_ERROR ||
+		    strncmp(++message, module, len) || strncmp(message + len, ": ", 2))
+			continue;
+		message += len + 2;
+		snprintf(text, size, "%.*s", (int)strcspn(message, "\n"), message);
+		found = true;
 	}
 	close(fd);
 	return found;
-}
-
-/* Print that there is no remote, and what to do about it. */
-static void note_no_remote(void)
-{
-	char text[512];
-
-	cmd_note("no remote is registered: load " HYPERVISOR_MODULE " (the hypervisor) or hyptrace_test");
-	if (read_refusal(HYPERVISOR_MODULE, text, sizeof(text)))
-		cmd_note("the last error of " HYPERVISOR_MODULE ": %s", text);
-	else
-		cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
-}
-
-/* Print that --remote is not valid, or is missing, and the list of remotes. */
-static int fail_choice(const char *name, struct hyptrace_remote **remotes, unsigned int nr)
-{
-	auto_free char *list = NULL;
-	unsigned int i;
-	FILE *f = text_open(&list);
-
-	for (i = 0; i < nr; i++)
-		fprintf(f, "%s%s", i ? ", " : "", remotes[i]->name);
-	text_close(f);
-	if (name)
-		return cmd_fail("there is no remote \"%s\" (registered: %s)", name, list);
-	return cmd_fail("several remotes are registered: choose one with --remote (registered: %s)",
-			list);
 }
 
 /* The caller frees the remotes in any case. */
 int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***remotes,
 		    unsigned int *nr)
 {
+	const char *const name = ctx->remote ?: DEFAULT_REMOTE;
+	auto_free char *list = NULL;
 	struct hyptrace_remote *one;
 	struct hyptrace_error err;
+	char text[512];
 	unsigned int i;
+	FILE *f;
 
 	if (hyptrace_get_remotes(ctx->h, remotes, nr, &err))
 		return cmd_fail("cannot list the remotes: %s", err.text);
 	if (!*nr) {
-		note_no_remote();
+		cmd_note("no remote is registered: load " HYPERVISOR_MODULE " (the hypervisor) or hyptrace_test");
+		if (read_refusal(HYPERVISOR_MODULE, text, sizeof(text)))
+			cmd_note("the last error of " HYPERVISOR_MODULE ": %s", text);
+		else
+			cmd_note("if " HYPERVISOR_MODULE " is refused, the kernel log says why: use \"dmesg\"");
 		return all && !ctx->remote ? EXIT_DONE : EXIT_REFUSED;
 	}
 
 	if (all && !ctx->remote)
 		return EXIT_DONE;
-	one = *nr == 1 && !ctx->remote ? **remotes :
-	      find_remote(*remotes, *nr, ctx->remote ?: DEFAULT_REMOTE);
-	if (!one)
-		return fail_choice(ctx->remote, *remotes, *nr);
+	for (i = 0; i < *nr && strcmp((*remotes)[i]->name, name); i++)
+		;
+	if (*nr == 1 && !ctx->remote)
+		i = 0;
+	if (i == *nr) {
+		f = text_open(&list);
+		for (i = 0; i < *nr; i++)
+			fprintf(f, "%s%s", i ? ", " : "", (*remotes)[i]->name);
+		text_close(f);
+		if (ctx->remote)
+			return cmd_fail("there is no remote \"%s\" (registered: %s)", name, list);
+		return cmd_fail("several remotes are registered: choose one with --remote (registered: %s)",
+				list);
+	}
+	one = (*remotes)[i];
 	for (i = 0; i < *nr; i++)
 		if ((*remotes)[i] != one)
 			hyptrace_free_remote((*remotes)[i]);

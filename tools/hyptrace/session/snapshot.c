@@ -31,97 +31,70 @@ struct session_ring {
 	bool				has_ended;
 };
 
-/*
- * By the counters before and after the snapshot was taken. Overwritten events are missing before
- * the first one of the snapshot, dropped ones after the last one and before others. If there are
- * both, nobody knows how many are missing in which place.
- */
-static void find_edges(struct edge_losses *edge, const struct hyptrace_cpu *before,
-		       const struct hyptrace_cpu *after)
-{
-	const bool exact = before->overrun == after->overrun &&
-			   before->dropped == after->dropped &&
-			   before->unreported == after->unreported;
-	const uint64_t lost = exact ? after->unreported : HYPTRACE_LOST_UNKNOWN;
-
-	*edge = (struct edge_losses){ 0 };
-	if (!after->overrun)
-		edge->others = lost;
-	else if (!after->dropped || !lost)
-		edge->begin = lost;
-	else
-		edge->begin = HYPTRACE_LOST_UNKNOWN;
-}
-
 /* Add losses, whose number may be HYPTRACE_LOST_UNKNOWN. */
 uint64_t session_add_lost(uint64_t lost, uint64_t more)
 {
 	return lost > HYPTRACE_LOST_UNKNOWN - more ? HYPTRACE_LOST_UNKNOWN : lost + more;
 }
 
-static int open_ring(struct session *s, const struct hyptrace_cpu *cpu)
-{
-	struct session_ring *ring = &s->rings[s->nr_rings];
-	struct hyptrace_error err;
-
-	ring->reader = hyptrace_reader_open_snapshot_on(s->ctx->h, s->name, cpu->id, &err);
-	if (ring->reader) {
-		ring->cpu = cpu->id;
-		ring->before = *cpu;
-		s->nr_rings++;
-		return EXIT_DONE;
-	}
-	if (err.errnum == ENODATA)
-		return s->takes & SESSION_NO_RINGS ? EXIT_DONE :
-		       cmd_fail("cannot read \"%s\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\"",
-				s->name);
-	/* "all" means all CPUs that have a ring */
-	if (err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
-		return EXIT_DONE;
-	return cmd_fail("cannot read CPU %u of \"%s\": %s", cpu->id, s->name, err.text);
-}
-
 static int open_rings(struct session *s)
 {
 	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	struct session_ring *ring;
+	struct hyptrace_error err;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
 	if (code)
 		return code;
 	s->rings = xcalloc(nr + 1, sizeof(*s->rings));
-	for (i = 0; i < nr && !code; i++)
-		code = open_ring(s, cpus[i]);
+	for (i = 0; i < nr; i++) {
+		ring = &s->rings[s->nr_rings];
+		ring->cpu = cpus[i]->id;
+		ring->before = *cpus[i];
+		ring->reader = hyptrace_reader_open_snapshot_on(s->ctx->h, s->name, ring->cpu,
+								&err);
+		if (ring->reader)
+			s->nr_rings++;
+		else if (err.errnum == ENODATA && !(s->takes & SESSION_NO_RINGS))
+			return cmd_fail("cannot read \"%s\": the rings are not loaded: use \"hyptrace start\" or \"hyptrace load\"",
+					s->name);
+		/* "all" means all CPUs that have a ring */
+		else if (err.errnum != ENODATA &&
+			 (err.errnum != ENXIO || (s->ctx->have_cpus && !s->ctx->cpus.all)))
+			return cmd_fail("cannot read CPU %u of \"%s\": %s", ring->cpu, s->name,
+					err.text);
+	}
 	s->has_rings = s->nr_rings;
-	if (!code && !s->nr_rings && !(s->takes & SESSION_NO_RINGS))
+	if (!s->nr_rings && !(s->takes & SESSION_NO_RINGS))
 		return cmd_fail("cannot read \"%s\": no CPU has a ring", s->name);
-	return code;
+	return EXIT_DONE;
 }
 
-static uint64_t count_chosen(struct session *s, const struct session_ring *ring)
-{
-	struct hyptrace_stream_event event = { .cpu = ring->cpu };
-	uint64_t nr = 0;
-	int ret;
-
-	while ((ret = hyptrace_snapshot_next(ring->snap, &event.record, NULL)))
-		nr += ret > 0 && choice_accept_event(&event, &s->choice);
-	hyptrace_snapshot_rewind(ring->snap);
-	return nr;
-}
-
-/* Find out what was lost before and after the events of the snapshots. */
+/*
+ * Find out what was lost before and after the events of the snapshots, by the counters before and
+ * after they were taken. Overwritten events are missing before the first one of a snapshot, dropped
+ * ones after the last one and before others. If there are both, nobody knows how many are missing
+ * in which place.
+ */
 static void find_edge_losses(struct session *s)
 {
-	unsigned int i;
+	struct session_ring *ring;
 
-	for (i = 0; i < s->nr_rings; i++) {
+	for (ring = s->rings; ring < s->rings + s->nr_rings; ring++) {
+		const struct hyptrace_cpu *before = &ring->before;
 		auto_cpu struct hyptrace_cpu *after = NULL;
-		struct session_ring *ring = &s->rings[i];
+		uint64_t lost;
 
 		if (hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &after, NULL))
 			continue;
-		find_edges(&ring->edge, &ring->before, after);
+		lost = before->overrun == after->overrun && before->dropped == after->dropped &&
+		       before->unreported == after->unreported ? after->unreported :
+								 HYPTRACE_LOST_UNKNOWN;
+		if (!after->overrun)
+			ring->edge.others = lost;
+		else
+			ring->edge.begin = after->dropped && lost ? HYPTRACE_LOST_UNKNOWN : lost;
 		s->consumed += after->read;
 		s->refused += after->filtered;
 		/* what is before the last events is not wanted, be it lost or not */
@@ -137,25 +110,30 @@ static int take_snapshots(struct session *s, uint64_t *skip)
 	const bool choice = choice_is_made(&s->choice) ||
 			    s->remote->mode == HYPTRACE_MODE_DISCARD;
 	const uint64_t last = choice ? 0 : s->count;
+	struct hyptrace_stream_event event;
 	struct hyptrace_error err;
+	struct session_ring *ring;
 	uint64_t events = 0;
-	unsigned int i;
+	int ret;
 
-	*skip = 0;
-	for (i = 0; i < s->nr_rings; i++) {
-		struct session_ring *ring = &s->rings[i];
-
+	for (ring = s->rings; ring < s->rings + s->nr_rings; ring++) {
 		ring->snap = hyptrace_snapshot_take(ring->reader, s->remote->mode, last, &err);
 		if (!ring->snap)
 			return cmd_fail("cannot read CPU %u of \"%s\": %s%s", ring->cpu, s->name,
 					err.text, err.errnum == ENOMEM && !choice &&
 					(s->takes & SESSION_LAST) ? " (use --count)" : "");
 	}
-	for (i = 0; i < s->nr_rings && s->count; i++)
-		events += choice ? count_chosen(s, &s->rings[i]) :
-				   hyptrace_snapshot_events(s->rings[i].snap);
-	if (s->count && events > s->count)
-		*skip = events - s->count;
+	for (ring = s->rings; ring < s->rings + s->nr_rings && s->count; ring++) {
+		if (!choice) {
+			events += hyptrace_snapshot_events(ring->snap);
+			continue;
+		}
+		event = (struct hyptrace_stream_event){ .cpu = ring->cpu };
+		while ((ret = hyptrace_snapshot_next(ring->snap, &event.record, NULL)))
+			events += ret > 0 && choice_accept_event(&event, &s->choice);
+		hyptrace_snapshot_rewind(ring->snap);
+	}
+	*skip = s->count && events > s->count ? events - s->count : 0;
 	find_edge_losses(s);
 	return EXIT_DONE;
 }

@@ -32,37 +32,17 @@ struct csv {
 	struct row			**rows;
 };
 
-static struct csv_column *find_column(const struct csv *csv, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < csv->nr; i++)
-		if (!strcmp(csv->columns[i].name, name))
-			return &csv->columns[i];
-	return NULL;
-}
-
-/* The formats know their own event of this id, and no copy of it. */
-static const struct hyptrace_event *own_event(const struct hyptrace_formats *formats,
-					      const struct hyptrace_event *event)
-{
-	const uint16_t id = event->id;
-	const struct hyptrace_record rec = { .data = &id, .size = event->size };
-	const struct hyptrace_event *own = hyptrace_formats_event(formats, &rec);
-
-	return own ? own : event;
-}
-
 static void add_field(struct csv *csv, const struct hyptrace_event *event,
 		      const struct hyptrace_field *field)
 {
-	struct csv_column *column = find_column(csv, field->name);
 	const struct row row = { .formats = csv->formats, .event = event };
+	struct csv_column *column;
+	unsigned int i;
 
-	if (!column) {
-		column = xappend(csv->columns, csv->nr);
-		column->name = field->name;
-	}
+	for (i = 0; i < csv->nr && strcmp(csv->columns[i].name, field->name); i++)
+		;
+	column = i < csv->nr ? &csv->columns[i] : xappend(csv->columns, csv->nr);
+	column->name = field->name;
 	column->has_names |= row_has_names(&row, field);
 	column->is_text |= !hyptrace_field_is_number(field, event->size);
 	column->is_signed |= field->is_signed;
@@ -82,7 +62,11 @@ struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *con
 	csv->formats = formats;
 	csv->origin = origin;
 	for (i = 0; i < nr; i++) {
-		event = own_event(formats, events[i]);
+		const uint16_t id = events[i]->id;
+		const struct hyptrace_record rec = { .data = &id, .size = events[i]->size };
+
+		/* the formats know their own event of this id, and no copy of it */
+		event = hyptrace_formats_event(formats, &rec) ?: events[i];
 		if (event->id >= csv->nr_ids && event->id <= UINT16_MAX)
 			csv->nr_ids = event->id + 1;
 		for (j = 0; j < event->nr_fields; j++)
@@ -114,8 +98,6 @@ void csv_free(struct csv *csv)
 	if (!csv)
 		return;
 	for (i = 0; i < 2 * csv->nr_ids; i++) {
-		if (!csv->rows[i])
-			continue;
 		row_free(csv->rows[i]);
 		free(csv->rows[i]);
 	}
@@ -126,26 +108,17 @@ void csv_free(struct csv *csv)
 	free(csv);
 }
 
-static void put_string(struct out *out, const char *text)
-{
-	auto_free char *string = text_copy_csv(text);
-
-	out_puts(out, string);
-}
-
 void csv_head(const struct csv *csv, struct out *out)
 {
 	unsigned int i;
 
 	out_puts(out, csv->event ? "ts,cpu" : "ts,cpu,event,lost");
 	for (i = 0; i < csv->nr; i++) {
-		out_putc(out, ',');
-		put_string(out, csv->columns[i].name);
-		if (!csv->columns[i].has_names)
-			continue;
-		out_putc(out, ',');
-		put_string(out, csv->columns[i].name);
-		out_puts(out, "_name");
+		auto_free char *name = text_copy_csv(csv->columns[i].name);
+
+		out_printf(out, ",%s", name);
+		if (csv->columns[i].has_names)
+			out_printf(out, ",%s_name", name);
 	}
 	out_puts(out, csv->origin ? "," ORIGIN_COLUMNS "\n" : "\n");
 }
@@ -180,17 +153,6 @@ static struct row *compile(const struct csv *csv, const struct hyptrace_event *e
 	return row;
 }
 
-static const struct row *row_of(struct csv *csv, const struct hyptrace_event *event,
-				const struct hyptrace_record *rec)
-{
-	const struct hyptrace_field *but = hyptrace_formats_missing(csv->formats, event, rec);
-	const unsigned int index = event->id + (but ? csv->nr_ids : 0);
-
-	if (__builtin_expect(!csv->rows[index], 0))
-		csv->rows[index] = compile(csv, event, but);
-	return csv->rows[index];
-}
-
 static inline char *put_head(struct csv *csv, char *to, unsigned int cpu, uint64_t ts)
 {
 	to = stamp_put(&csv->stamp, to, ts);
@@ -202,13 +164,19 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 	       struct out *out)
 {
 	const struct hyptrace_event *event = hyptrace_formats_event(csv->formats, rec);
+	const struct hyptrace_field *but;
+	unsigned int index;
 
 	out_put_to(out, put_head(csv, out_room(out, HEAD_MAX), cpu, rec->ts));
-	if (event && event->id < csv->nr_ids)
-		row_print(row_of(csv, event, rec), rec, out);
-	else
-		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas,
-			   csv->tail);
+	if (!event || event->id >= csv->nr_ids) {
+		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas, csv->tail);
+		return;
+	}
+	but = hyptrace_formats_missing(csv->formats, event, rec);
+	index = event->id + (but ? csv->nr_ids : 0);
+	if (__builtin_expect(!csv->rows[index], 0))
+		csv->rows[index] = compile(csv, event, but);
+	row_print(csv->rows[index], rec, out);
 }
 
 void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, struct out *out)
@@ -219,19 +187,6 @@ void csv_lost(struct csv *csv, unsigned int cpu, uint64_t ts, uint64_t lost, str
 		out_printf(out, "%" PRIu64, lost);
 	out_puts(out, csv->commas);
 	out_puts(out, csv->tail);
-}
-
-static const char *sql_type(const struct csv_column *column)
-{
-	static const char *const types[][2] = {
-		{ "UTINYINT", "TINYINT" }, { "USMALLINT", "SMALLINT" },
-		{ "UINTEGER", "INTEGER" }, { "UBIGINT", "BIGINT" },
-	};
-	if (column->is_text)
-		return "VARCHAR";
-	if (column->is_signed && column->is_unsigned)
-		return column->size == sizeof(uint64_t) ? "HUGEINT" : "BIGINT";
-	return types[__builtin_ctz(column->size)][column->is_signed];
 }
 
 static void put_name(struct out *out, const char *name, const char *more)
@@ -248,13 +203,24 @@ static void put_name(struct out *out, const char *name, const char *more)
 /* Write the types of the columns of fields. */
 void csv_sql(const struct csv *csv, struct out *out)
 {
+	static const char *const types[][2] = {
+		{ "UTINYINT", "TINYINT" }, { "USMALLINT", "SMALLINT" },
+		{ "UINTEGER", "INTEGER" }, { "UBIGINT", "BIGINT" },
+	};
 	unsigned int i;
 
 	for (i = 0; i < csv->nr; i++) {
 		const struct csv_column *column = &csv->columns[i];
+		const char *type;
 
+		if (column->is_text)
+			type = "VARCHAR";
+		else if (column->is_signed && column->is_unsigned)
+			type = column->size == sizeof(uint64_t) ? "HUGEINT" : "BIGINT";
+		else
+			type = types[__builtin_ctz(column->size)][column->is_signed];
 		put_name(out, column->name, "");
-		out_printf(out, " %s", sql_type(column));
+		out_printf(out, " %s", type);
 		if (!column->has_names)
 			continue;
 		put_name(out, column->name, "_name");

@@ -109,28 +109,6 @@ static bool is_empty_folder(const char *name)
 	return empty;
 }
 
-static int open_folder(struct export_output *output)
-{
-	struct stat st;
-	int fail;
-
-	if (!stat(output->name, &st) && !is_empty_folder(output->name))
-		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
-				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
-				"a file has this name");
-	output->part = temporary_name(output->name);
-	/* like the recording, nobody else may read it: it tells addresses */
-	if (!mkdtemp(output->part))
-		return fail_create(output);
-	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (output->fd >= 0)
-		return EXIT_DONE;
-	fail = errno;
-	rmdir(output->part);
-	errno = fail;
-	return fail_create(output);
-}
-
 static int open_file(struct export_output *output)
 {
 	const char *name = output->name;
@@ -156,36 +134,49 @@ static int open_file(struct export_output *output)
 
 int export_output_open(struct export_output *output)
 {
+	struct stat st;
+	int fail;
+
 	output->fd = -1;
-	if (output->is_folder)
-		return open_folder(output);
-	if (strcmp(output->name, "-"))
+	if (!output->is_folder && strcmp(output->name, "-"))
 		return open_file(output);
 	out_init(&output->out, STDOUT_FILENO);
-	return EXIT_DONE;
-}
-
-static int close_file(struct export_output *output)
-{
-	struct out *out = &output->out;
-
-	out_flush(out);
-	if (out->fd != STDOUT_FILENO && close(out->fd) && !out->error)
-		out->error = errno;
-	out->fd = -1;
-	/* a pipe that is closed: its reader has seen enough */
-	if (!out->error || (out->error == EPIPE && !output->part))
+	if (!output->is_folder)
 		return EXIT_DONE;
-	return cmd_fail("cannot write \"%s\": %s", output->name, strerror(out->error));
+	if (!stat(output->name, &st) && !is_empty_folder(output->name))
+		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
+				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
+				"a file has this name");
+	output->part = temporary_name(output->name);
+	/* like the recording, nobody else may read it: it tells addresses */
+	if (!mkdtemp(output->part))
+		return fail_create(output);
+	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (output->fd >= 0)
+		return EXIT_DONE;
+	fail = errno;
+	rmdir(output->part);
+	errno = fail;
+	return fail_create(output);
 }
 
 /* Write what is left, and give the output its name. */
 int export_output_finish(struct export_output *output)
 {
-	int code = output->is_folder ? EXIT_DONE : close_file(output);
+	struct out *out = &output->out;
 
-	if (code || !output->part)
-		return code;
+	if (!output->is_folder) {
+		out_flush(out);
+		if (out->fd != STDOUT_FILENO && close(out->fd) && !out->error)
+			out->error = errno;
+		out->fd = -1;
+		/* a pipe that is closed: its reader has seen enough */
+		if (out->error && (out->error != EPIPE || output->part))
+			return cmd_fail("cannot write \"%s\": %s", output->name,
+					strerror(out->error));
+	}
+	if (!output->part)
+		return EXIT_DONE;
 	if (rename(output->part, output->name))
 		return cmd_fail("cannot create \"%s\": %s", output->name, strerror(errno));
 	if (output->is_folder)

@@ -54,6 +54,8 @@ void row_free(struct row *row)
 {
 	unsigned int i;
 
+	if (!row)
+		return;
 	for (i = 0; row->steps && i <= row->nr; i++) {
 		map_free_values(&row->steps[i].names);
 		free(row->steps[i].before);

@@ -6,6 +6,8 @@
  * Readers take the lost events of a packet as lost between the end of the packet before and its
  * own end. So a loss is a packet without events, which ends when the next event happened.
  */
+#include <sys/param.h>
+
 #include "output/die.h"
 #include "sink/export.h"
 #include "export_ctf.h"
@@ -89,55 +91,32 @@ static void end_events(struct ctf_stream *stream)
 		end_packet(stream, stream->last);
 }
 
-/* Find an id that no event has. */
-static uint16_t find_id(const struct export *x)
-{
-	uint16_t id = UINT16_MAX;
-	unsigned int i = 0;
-
-	while (id && i < x->nr_events) {
-		if (x->events[i++]->id != id)
-			continue;
-		id--;
-		i = 0;
-	}
-	return id;
-}
-
-static int write_meta(struct export *x)
-{
-	auto_free char *text = NULL;
-	static const char name[] = "metadata";
-	struct ctf *ctf = x->state;
-	struct out out;
-	int code = export_open(x, name, &out);
-
-	if (code)
-		return code;
-	text = ctf_meta_text(x, ctf->events, ctf->unknown);
-	out_puts(&out, text);
-	return export_close(x, name, &out);
-}
-
 static int begin(struct export *x)
 {
+	static const char name[] = "metadata";
+	auto_free char *text = NULL;
 	struct ctf *ctf = xcalloc(1, sizeof(*ctf));
+	struct out out;
 	unsigned int i;
+	int code;
 
 	x->state = ctf;
-	ctf->unknown = find_id(x);
-	ctf->packet_size = x->info->subbuf_size;
-	if (ctf->packet_size < PACKET_MIN)
-		ctf->packet_size = PACKET_MIN;
-	if (ctf->packet_size > PACKET_MAX)
-		ctf->packet_size = PACKET_MAX;
+	ctf->packet_size = MIN(MAX(x->info->subbuf_size, PACKET_MIN), PACKET_MAX);
 	ctf->events = xcalloc(x->nr_events + 1, sizeof(struct ctf_event *));
 	for (i = 0; i < x->nr_events; i++) {
 		ctf->events[i] = ctf_event_new(x, x->events[i]);
 		if (x->events[i]->id < EXPORT_NR_IDS)
 			ctf->by_id[x->events[i]->id] = ctf->events[i];
 	}
-	return write_meta(x);
+	/* an id that no event has */
+	for (ctf->unknown = UINT16_MAX; ctf->unknown && ctf->by_id[ctf->unknown]; ctf->unknown--)
+		;
+	code = export_open(x, name, &out);
+	if (code)
+		return code;
+	text = ctf_meta_text(x, ctf->events, ctf->unknown);
+	out_puts(&out, text);
+	return export_close(x, name, &out);
 }
 
 /* Begin an event that takes up to @room bytes after its head; return where these go. */

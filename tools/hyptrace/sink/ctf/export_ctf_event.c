@@ -66,38 +66,25 @@ static const char *const keywords[] = {
 	"_Bool", "_Complex", "_Imaginary",
 };
 
-static bool is_identifier(const char *name)
-{
-	const char *at;
-
-	if (has_name(keywords, sizeof(keywords) / sizeof(keywords[0]), name))
-		return false;
-	for (at = name; *at; at++)
-		if (!isalnum((unsigned char)*at) && *at != '_')
-			return false;
-	return at != name && !isdigit((unsigned char)name[0]);
-}
-
-static bool is_taken(const struct ctf_event *ctf, uint32_t id, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctf->nr_calls; i++)
-		if (ctf->calls[i].id == id || !strcmp(ctf->calls[i].name, name))
-			return true;
-	return false;
-}
-
 /* Add the hypercall of a number, if it has a name, and if an option can have its name. */
 static void add_call(struct ctf_event *ctf, const struct hyptrace_meaning *meaning, uint32_t id)
 {
 	struct ctf_call *call = &ctf->calls[ctf->nr_calls];
+	const char *at, *name = hyptrace_meaning_name(meaning, id);
+	unsigned int i;
 
-	call->id = id;
-	call->call = hyptrace_meaning_hypercall(meaning, id);
-	call->name = hyptrace_meaning_name(meaning, id);
-	if (!call->name || !is_identifier(call->name) || is_taken(ctf, id, call->name))
+	if (!name || !*name || isdigit((unsigned char)*name) ||
+	    has_name(keywords, sizeof(keywords) / sizeof(keywords[0]), name))
 		return;
+	for (at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '_')
+			return;
+	for (i = 0; i < ctf->nr_calls; i++)
+		if (ctf->calls[i].id == id || !strcmp(ctf->calls[i].name, name))
+			return;
+	call->id = id;
+	call->name = name;
+	call->call = hyptrace_meaning_hypercall(meaning, id);
 	call->nr_args = hyptrace_meaning_named_args(meaning, call->call);
 	if (call->nr_args > ctf->nr_args)
 		call->nr_args = ctf->nr_args;
@@ -203,42 +190,6 @@ static char *put_runs(const struct ctf_event *ctf, const char *data, char *to)
 	return to;
 }
 
-static char *put_args(const struct ctf_event *ctf, const char *data, char *to)
-{
-	const uint64_t id = hyptrace_field_read(ctf->id, data);
-	const struct ctf_call key = { .id = id }, *call = NULL;
-	unsigned int i;
-
-	if (id <= UINT32_MAX)
-		call = bsearch(&key, ctf->calls, ctf->nr_calls, sizeof(key), compare);
-	for (i = 0; call && i < call->nr_args; i++) {
-		memcpy(to, data + ctf->args[i]->offset, sizeof(uint64_t));
-		to += sizeof(uint64_t);
-	}
-	return to;
-}
-
-static char *put_names(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
-		       const struct hyptrace_record *rec, char *to)
-{
-	unsigned int i;
-
-	for (i = 0; i < ctf->nr_named; i++) {
-		const char *name;
-		size_t len = 0;
-
-		name = hyptrace_formats_name(formats, ctf->event,
-					     ctf->event->fields[ctf->named[i]], rec);
-		if (name) {
-			len = strnlen(name, CTF_NAME_MAX - 1);
-			memcpy(to, name, len);
-		}
-		to[len] = '\0';
-		to += len + 1;
-	}
-	return to;
-}
-
 /* A text ends with a NUL, and the bytes of another field follow their number. */
 static char *put_any(const struct hyptrace_field *field, const struct hyptrace_record *rec,
 		     uint32_t *left, char *to)
@@ -267,14 +218,28 @@ static char *put_any(const struct hyptrace_field *field, const struct hyptrace_r
 char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *formats,
 		    const struct hyptrace_record *rec, char *to)
 {
+	const struct ctf_call *call = NULL;
+	const char *data = rec->data, *name;
+	struct ctf_call key;
 	uint32_t left = rec->size;
 	unsigned int i;
+	uint64_t id;
 
-	to = put_runs(ctf, rec->data, to);
-	if (ctf->id)
-		to = put_args(ctf, rec->data, to);
-	if (ctf->nr_named)
-		to = put_names(ctf, formats, rec, to);
+	to = put_runs(ctf, data, to);
+	if (ctf->id) {
+		id = hyptrace_field_read(ctf->id, data);
+		key.id = id;
+		if (id <= UINT32_MAX)
+			call = bsearch(&key, ctf->calls, ctf->nr_calls, sizeof(key), compare);
+	}
+	for (i = 0; call && i < call->nr_args; i++)
+		to = mempcpy(to, data + ctf->args[i]->offset, sizeof(uint64_t));
+	for (i = 0; i < ctf->nr_named; i++) {
+		name = hyptrace_formats_name(formats, ctf->event,
+					     ctf->event->fields[ctf->named[i]], rec) ?: "";
+		to = mempcpy(to, name, strnlen(name, CTF_NAME_MAX - 1));
+		*to++ = '\0';
+	}
 	for (i = 0; i < ctf->nr_any; i++)
 		to = put_any(ctf->event->fields[ctf->any[i]], rec, &left, to);
 	return to;

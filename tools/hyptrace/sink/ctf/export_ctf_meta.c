@@ -46,26 +46,6 @@ static const char unknown_text[] =
 	"\t};\n"
 	"};\n";
 
-/* Numbers of all sizes: u16 is decimal, x16 hexadecimal and s16 signed. */
-static void put_types(FILE *f)
-{
-	static const struct {
-		char		name;
-		const char	*more;
-	} kinds[] = {
-		{ 'u', "signed = false; " },
-		{ 'x', "signed = false; base = 16; " },
-		{ 's', "signed = true; " },
-	};
-	unsigned int size, i;
-
-	for (size = 8; size <= 64; size *= 2)
-		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			fprintf(f, "typealias integer { size = %u; align = 8; %s} := %c%u;\n",
-				size, kinds[i].more, kinds[i].name, size);
-	fputs("typealias integer { size = 8; align = 8; encoding = UTF8; } := letter;\n", f);
-}
-
 static void put_string(FILE *f, const char *text)
 {
 	fputc('"', f);
@@ -121,10 +101,24 @@ static void put_clock(FILE *f, const struct hyptrace_file_info *info)
 
 static void put_trace(FILE *f, const struct export *x)
 {
+	/* numbers of all sizes: u16 is decimal, x16 hexadecimal and s16 signed */
+	static const struct {
+		char		name;
+		const char	*more;
+	} kinds[] = {
+		{ 'u', "signed = false; " },
+		{ 'x', "signed = false; base = 16; " },
+		{ 's', "signed = true; " },
+	};
 	const struct hyptrace_file_info *info = x->info;
+	unsigned int size, i;
 
 	fputs("/* CTF 1.8 */\n", f);
-	put_types(f);
+	for (size = 8; size <= 64; size *= 2)
+		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			fprintf(f, "typealias integer { size = %u; align = 8; %s} := %c%u;\n",
+				size, kinds[i].more, kinds[i].name, size);
+	fputs("typealias integer { size = 8; align = 8; encoding = UTF8; } := letter;\n", f);
 	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = %s;\n",
 		htole16(1) == 1 ? "le" : "be");
 	fputs("\tpacket.header := struct {\n\t\tx32 magic;\n\t\tu32 stream_id;\n\t};\n};\n", f);
@@ -197,30 +191,28 @@ static bool has_symbols(const struct hyptrace_field *field)
 	return false;
 }
 
-static void put_range(FILE *f, const char **before, uint64_t first, uint64_t last)
-{
-	fprintf(f, "%s\t\t\t\"unknown\" = %" PRIu64 " ... %" PRIu64, *before, first, last);
-	*before = ",\n";
-}
-
 /* The numbers of hypercalls: each has a name, since the variant of arguments needs one. */
 static void put_calls(FILE *f, const struct ctf_event *ctf)
 {
 	const uint64_t last = UINT64_MAX >> (64 - 8 * ctf->id->size);
+	const struct ctf_call *call = ctf->calls, *end = call + ctf->nr_calls;
 	const char *before = " {\n";
 	uint64_t next = 0;
-	unsigned int i;
 
-	for (i = 0; i < ctf->nr_calls && ctf->calls[i].id <= last; i++) {
-		if (ctf->calls[i].id > next)
-			put_range(f, &before, next, ctf->calls[i].id - 1);
-		fprintf(f, "%s\t\t\t\"%s\" = %" PRIu32, before, ctf->calls[i].name,
-			ctf->calls[i].id);
+	while (next <= last) {
+		const bool has_call = call < end && call->id <= last;
+
+		if (!has_call || call->id > next) {
+			fprintf(f, "%s\t\t\t\"unknown\" = %" PRIu64 " ... %" PRIu64, before, next,
+				has_call ? call->id - 1 : last);
+			before = ",\n";
+		}
+		if (!has_call)
+			break;
+		fprintf(f, "%s\t\t\t\"%s\" = %" PRIu32, before, call->name, call->id);
 		before = ",\n";
-		next = ctf->calls[i].id + UINT64_C(1);
+		next = call++->id + UINT64_C(1);
 	}
-	if (next <= last)
-		put_range(f, &before, next, last);
 	fputs("\n\t\t}", f);
 }
 
