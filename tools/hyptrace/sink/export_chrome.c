@@ -87,46 +87,39 @@ static void add_field(struct row *row, const struct hyptrace_field *field, const
 }
 
 /* Compile what follows the times of an event. The arguments of a hypercall have its names. */
-static void compile_row(struct row *row, const struct hyptrace_formats *formats,
-			const struct hyptrace_meaning *meaning, const char *name,
-			const struct hyptrace_hypercall *call, bool has_result)
-{
-	const struct hyptrace_event *type = meaning->event;
-	const struct hyptrace_field *field;
-	unsigned int i, nr_args = 0;
-
-	row_init(row, ROW_JSON, formats, type);
-	row_add_text(row, ",\"name\":");
-	row_add_string(row, name);
-	row_add_text(row, ",\"args\":{\"event\":");
-	row_add_string(row, type->name);
-	for (i = 0; i < type->nr_fields; i++) {
-		field = type->fields[i];
-		/* the slice itself shows how long it is */
-		if (field == meaning->places[HYPTRACE_ROLE_DURATION].field ||
-		    (field == meaning->places[HYPTRACE_ROLE_RESULT].field && !has_result))
-			continue;
-		if (!call || !call->known_args || strncmp(field->name, "arg", 3))
-			add_field(row, field, field->name, true);
-		else if (nr_args < call->nr_args)
-			add_field(row, field, call->args[nr_args++]->name, false);
-	}
-}
-
 static struct chrome_row *new_row(const struct chrome *chrome,
 				  const struct chrome_event *event, uint64_t key, const char *name)
 {
 	const struct hyptrace_meaning *meaning = event->meaning;
 	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
-	struct chrome_row *row = xcalloc(1, sizeof(*row));
-	unsigned int i;
+	const struct hyptrace_event *type = meaning->event;
+	struct chrome_row *rows = xcalloc(1, sizeof(*rows));
+	unsigned int has_result, i, nr_args;
 
-	row->key = key;
+	rows->key = key;
 	/* only a hypercall may have no result */
-	for (i = meaning->kind != HYPTRACE_KIND_HYPERCALL; i < 2; i++)
-		compile_row(&row->rows[i], chrome->formats, meaning,
-			    name ? name : meaning->event->name, call, i);
-	return row;
+	for (has_result = meaning->kind != HYPTRACE_KIND_HYPERCALL; has_result < 2; has_result++) {
+		struct row *row = &rows->rows[has_result];
+
+		row_init(row, ROW_JSON, chrome->formats, type);
+		row_add_text(row, ",\"name\":");
+		row_add_string(row, name ? name : type->name);
+		row_add_text(row, ",\"args\":{\"event\":");
+		row_add_string(row, type->name);
+		for (i = 0, nr_args = 0; i < type->nr_fields; i++) {
+			const struct hyptrace_field *field = type->fields[i];
+
+			/* the slice itself shows how long it is */
+			if (field == meaning->places[HYPTRACE_ROLE_DURATION].field ||
+			    (field == meaning->places[HYPTRACE_ROLE_RESULT].field && !has_result))
+				continue;
+			if (!call || !call->known_args || strncmp(field->name, "arg", 3))
+				add_field(row, field, field->name, true);
+			else if (nr_args < call->nr_args)
+				add_field(row, field, call->args[nr_args++]->name, false);
+		}
+	}
+	return rows;
 }
 
 static const struct chrome_row *find_row(const struct chrome *chrome,
@@ -181,17 +174,6 @@ static char *put_usec(char *to, uint64_t nsec)
 	return hyptrace_digits_pair(to, nsec % 100);
 }
 
-/* Write a time likewise. */
-static char *put_time(struct chrome *chrome, char *to, uint64_t ts)
-{
-	if (ts < STAMP_TICK)
-		return put_usec(to, ts);
-	to = stamp_put(&chrome->stamp, to, ts);
-	memmove(to - 2, to - 3, 3);
-	to[-3] = '.';
-	return to + 1;
-}
-
 /* Begin an object of the list. Return the end of the text, in room for HEAD_MAX bytes. */
 static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, uint64_t tid,
 			  uint64_t ts)
@@ -201,7 +183,14 @@ static char *begin_object(struct chrome *chrome, char phase, unsigned int pid, u
 	*to++ = phase;
 	to = hyptrace_digits_decimal(stpcpy(to, "\",\"pid\":"), pid);
 	to = hyptrace_digits_decimal(stpcpy(to, ",\"tid\":"), tid);
-	return put_time(chrome, stpcpy(to, ",\"ts\":"), ts);
+	to = stpcpy(to, ",\"ts\":");
+	if (ts < STAMP_TICK)
+		return put_usec(to, ts);
+	/* in microseconds, too */
+	to = stamp_put(&chrome->stamp, to, ts);
+	memmove(to - 2, to - 3, 3);
+	to[-3] = '.';
+	return to + 1;
 }
 
 /* The time as readers have it: the double next to its microseconds */
@@ -256,19 +245,6 @@ static void name_cpu(struct chrome *chrome, const char *kind, unsigned int tid)
 	out_printf(chrome->out,
 		   ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}",
 		   CHROME_HYPERVISOR, tid, 2 * chrome->cpu + (tid != chrome->cpu));
-}
-
-/* Name the thread of a vCPU, the first time. */
-static void name_vcpu(struct chrome *chrome, uint64_t vcpu, uint64_t handle, uint64_t index)
-{
-	struct map_entry *entry = map_add(&chrome->vcpus, vcpu, 0);
-	char name[96];
-
-	if (entry->value)
-		return;
-	entry->value = 1;
-	snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64, handle, index);
-	name_track(chrome->out, "thread_name", CHROME_GUESTS, vcpu, name);
 }
 
 static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
@@ -337,16 +313,25 @@ static void put_slice(struct chrome *chrome, struct chrome_event *event,
 {
 	const bool is_guest = hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_VCPU);
 	uint64_t duration = value_of(event, HYPTRACE_ROLE_DURATION, rec), tid;
+	struct map_entry *known;
+	char name[96];
 
 	if (duration > rec->ts)
 		duration = rec->ts;
 	tid = is_guest ? value_of(event, HYPTRACE_ROLE_VCPU, rec) :
 			 thread_of_call(chrome, rec->ts - duration);
-	/* guest_fixup does not name the VM */
+	/* name the thread of a vCPU, the first time; guest_fixup does not name the VM */
 	if (is_guest && hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_VM) &&
-	    hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_INDEX))
-		name_vcpu(chrome, tid, value_of(event, HYPTRACE_ROLE_VM, rec),
-			  value_of(event, HYPTRACE_ROLE_INDEX, rec));
+	    hyptrace_meaning_has(event->meaning, HYPTRACE_ROLE_INDEX)) {
+		known = map_add(&chrome->vcpus, tid, 0);
+		if (!known->value) {
+			snprintf(name, sizeof(name), "VM 0x%" PRIx64 " vCPU %" PRIu64,
+				 value_of(event, HYPTRACE_ROLE_VM, rec),
+				 value_of(event, HYPTRACE_ROLE_INDEX, rec));
+			name_track(chrome->out, "thread_name", CHROME_GUESTS, tid, name);
+		}
+		known->value = 1;
+	}
 	put_complete(chrome, is_guest ? CHROME_GUESTS : CHROME_HYPERVISOR, tid, rec->ts - duration,
 		     duration, event, rec);
 }
@@ -366,17 +351,11 @@ static void put_function(void *arg, const struct function *function)
 	out_printf(chrome->out, ",\"args\":{\"event\":\"func\",\"self\":%" PRIu64 "}}", span->own);
 }
 
-static void end_function(void *arg, const struct function *function)
-{
-	(void)arg;
-	(void)function;
-}
-
 /* An event of the CPU: when EL2 returns to the host, its functions are known. */
 static void see_event(struct chrome *chrome, const struct hyptrace_stream_event *event)
 {
 	if (functions_add(&chrome->functions, event))
-		functions_walk(&chrome->functions, put_function, end_function, chrome);
+		functions_walk(&chrome->functions, put_function, NULL, chrome);
 }
 
 /* The first function of the CPU; see_event() has the others. */
@@ -503,7 +482,7 @@ static void end_part(struct export_part *part)
 	unsigned int i;
 
 	if (chrome->functions.nest && functions_finish(&chrome->functions))
-		functions_walk(&chrome->functions, put_function, end_function, chrome);
+		functions_walk(&chrome->functions, put_function, NULL, chrome);
 	functions_end(&chrome->functions);
 	close_slice(chrome, chrome->last);
 	for (i = 0; i < chrome->model->nr; i++) {

@@ -85,36 +85,28 @@ static void free_table(struct export *x, struct table *table)
 	free(table);
 }
 
-/* The name of an event as that of a file, and as a word in SQL: a file may contain any name. */
-static void name_table(const struct hyptrace_event *event, char name[FILE_MAX])
-{
-	const char *at = event->name;
-
-	while (isalnum((unsigned char)*at) || *at == '_')
-		at++;
-	if (at != event->name && !*at &&
-	    strcmp(event->name, LOST_NAME) && strcmp(event->name, UNKNOWN_NAME))
-		snprintf(name, FILE_MAX, "%s", event->name);
-	else
-		snprintf(name, FILE_MAX, "event-%u", event->id);
-}
-
 /* The table of a number; the first time, a file with the names of the columns. */
 static struct table *table_of(struct export *x, unsigned int number)
 {
 	struct tables *all = x->state;
-	char name[FILE_MAX] = UNKNOWN_NAME;
+	const char *name = number == LOST ? LOST_NAME : UNKNOWN_NAME, *at;
 	struct table *table = all->tables[number];
+	char of_id[FILE_MAX];
 	unsigned int i = 0;
 
 	if (table)
 		return table;
-	if (number == LOST)
-		strcpy(name, LOST_NAME);
 	while (number < EXPORT_NR_IDS && x->events[i]->id != number)
 		i++;
-	if (number < EXPORT_NR_IDS)
-		name_table(x->events[i], name);
+	if (number < EXPORT_NR_IDS) {
+		/* as the name of a file, and as a word in SQL: a file may contain any name */
+		name = x->events[i]->name;
+		for (at = name; isalnum((unsigned char)*at) || *at == '_'; at++)
+			;
+		snprintf(of_id, sizeof(of_id), "event-%u", number);
+		if (at == name || *at || !strcmp(name, LOST_NAME) || !strcmp(name, UNKNOWN_NAME))
+			name = of_id;
+	}
 	table = new_table(x, name, ".csv");
 	all->tables[number] = table;
 	if (number < EXPORT_NR_IDS) {
@@ -291,30 +283,23 @@ static void load(struct out *out, const struct table *table, const char *columns
 	out_printf(out, ");\nCOPY \"%s\" FROM '%s' (HEADER);\n", table->name, table->file);
 }
 
-/* Write load.sql, which has the types of all columns. */
-static void write_sql(struct export *x)
+static int end(struct export *x)
 {
-	const struct tables *all = x->state;
-	struct table *sql = new_table(x, "load", ".sql");
+	struct tables *all = x->state;
+	struct table *sql;
 	unsigned int i;
+	int code;
 
+	if (!all)
+		return EXIT_DONE;
+	/* load.sql has the types of all columns */
+	sql = new_table(x, "load", ".sql");
 	out_puts(&sql->out, "-- Load these tables into DuckDB, in this folder: duckdb trace.db <load.sql\n");
 	for (i = 0; i < EXPORT_NR_IDS; i++)
 		load(&sql->out, all->tables[i], "");
 	load(&sql->out, all->tables[LOST], ", lost UBIGINT, " ORIGIN_SQL);
 	load(&sql->out, all->tables[UNKNOWN], ", id USMALLINT, size UINTEGER, " ORIGIN_SQL);
 	free_table(x, sql);
-}
-
-static int end(struct export *x)
-{
-	struct tables *all = x->state;
-	unsigned int i;
-	int code;
-
-	if (!all)
-		return EXIT_DONE;
-	write_sql(x);
 	for (i = 0; i < NR_TABLES; i++)
 		free_table(x, all->tables[i]);
 	code = all->code;

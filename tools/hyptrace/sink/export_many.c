@@ -22,66 +22,39 @@ struct one {
 	pid_t		pid;	/* 0: it does not run */
 };
 
-/* The length of the folders that all files are in */
-static size_t common_len(const struct export_many *many)
-{
-	size_t len = 0, i;
-	unsigned int f;
-
-	for (i = 0; many->files[0][i]; i++) {
-		for (f = 1; f < many->nr && many->files[f][i] == many->files[0][i]; f++)
-			;
-		if (f < many->nr)
-			break;
-		if (many->files[0][i] == '/')
-			len = i + 1;
-	}
-	return len;
-}
-
 /* An output is named after its file, and after those of its folders that are not common to all. */
-static char *name_output(const struct export_many *many, const char *name)
-{
-	const size_t folder = strlen(many->folder);
-	const size_t len = strlen(name) - (export_ends_with(name, RECORDED) ? strlen(RECORDED) : 0);
-	char *out = xasprintf("%s%s%.*s%s", many->folder,
-			      folder && many->folder[folder - 1] == '/' ? "" : "/",
-			      (int)len, name, many->ending);
-	char *at = out + strlen(out) - strlen(many->ending) - len;
-
-	for (; *at; at++)
-		if (*at == '/')
-			*at = '-';
-	return out;
-}
-
 static int name_outputs(const struct export_many *many, struct one *list)
 {
-	const size_t common = common_len(many);
-	unsigned int i, j;
+	const size_t folder = strlen(many->folder);
+	unsigned int common = 0, i, j;
+	char *at;
 
+	for (i = 0; many->files[0][i]; i++) {
+		for (j = 1; j < many->nr && many->files[j][i] == many->files[0][i]; j++)
+			;
+		if (j < many->nr)
+			break;
+		if (many->files[0][i] == '/')
+			common = i + 1;
+	}
 	for (i = 0; i < many->nr; i++) {
+		const char *name = many->files[i] + common;
+		const size_t ending = export_ends_with(name, RECORDED) ? strlen(RECORDED) : 0;
+		const size_t len = strlen(name) - ending;
+
 		list[i].file = many->files[i];
-		list[i].out = name_output(many, many->files[i] + common);
+		list[i].out = xasprintf("%s%s%.*s%s", many->folder,
+					folder && many->folder[folder - 1] == '/' ? "" : "/",
+					(int)len, name, many->ending);
+		at = list[i].out + strlen(list[i].out) - strlen(many->ending) - len;
+		while ((at = strchr(at, '/')))
+			*at = '-';
 		for (j = 0; j < i; j++)
 			if (!strcmp(list[i].out, list[j].out))
 				return cmd_fail("\"%s\" and \"%s\" would have the same output \"%s\"",
 						list[j].file, list[i].file, list[i].out);
 	}
 	return EXIT_DONE;
-}
-
-static int start(const struct export_many *many, struct one *one)
-{
-	one->pid = fork();
-	if (one->pid < 0) {
-		one->pid = 0;
-		return cmd_fail("cannot export \"%s\": %s", one->file, strerror(errno));
-	}
-	if (one->pid)
-		return EXIT_DONE;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	_exit(many->one(many->arg, one->file, one->out));
 }
 
 /* Wait until one of them has ended. Return its exit code. */
@@ -110,17 +83,27 @@ static int run(const struct export_many *many, struct one *list)
 {
 	cpu_set_t set;
 	const unsigned int nr_cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-	unsigned int next = 0, running = 0;
+	struct one *next = list, *const end = list + many->nr;
+	unsigned int running = 0;
 	int code = EXIT_DONE;
 
-	while ((next < many->nr && !signals_stop) || running) {
-		if (next < many->nr && running < nr_cpus && !signals_stop) {
-			code |= start(many, &list[next]);
-			running += !!list[next++].pid;
-		} else {
+	while ((next < end && !signals_stop) || running) {
+		if (next == end || running == nr_cpus || signals_stop) {
 			code |= wait_for_one(many, list);
 			running--;
+			continue;
 		}
+		next->pid = fork();
+		if (!next->pid) {
+			prctl(PR_SET_PDEATHSIG, SIGTERM);
+			_exit(many->one(many->arg, next->file, next->out));
+		}
+		if (next->pid < 0)
+			code |= cmd_fail("cannot export \"%s\": %s", next->file, strerror(errno));
+		else
+			running++;
+		next->pid = next->pid < 0 ? 0 : next->pid;
+		next++;
 	}
 	if (signals_stop)
 		return cmd_fail("the export was interrupted");

@@ -170,29 +170,15 @@ static int add_file(struct export_output *output)
 	return EXIT_DONE;
 }
 
-/* Copy the TAR from its unnamed file to the output. */
-static void copy_out(struct export_output *output)
-{
-	const int fd = output->out.fd, error = output->out.error;
-	uint64_t size;
-	int ret = 0;
-
-	output->out.fd = output->fd;
-	output->fd = -1;
-	if (!error)
-		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : copy(&output->out, fd, &size);
-	if (ret)
-		output->out.error = -ret;
-	close(fd);
-}
-
 int export_tar_end(struct export_output *output)
 {
 	static const char end[TAR_END_BLOCKS * TAR_BLOCK];
 	struct out *out = &output->out;
+	const int fd = out->fd;
 	struct tar_header header;
+	uint64_t copied;
+	int code, ret;
 	off_t size;
-	int code;
 
 	out_flush(out);
 	size = lseek(out->fd, 0, SEEK_CUR) - (off_t)sizeof(header);
@@ -205,7 +191,15 @@ int export_tar_end(struct export_output *output)
 	make_header(&header, EXPORT_NAME, size);
 	if (!out->error && pwrite(out->fd, &header, sizeof(header), 0) != sizeof(header))
 		out->error = errno;
-	if (output->fd >= 0 && !code)
-		copy_out(output);
-	return code;
+	if (output->fd < 0 || code)
+		return code;
+	/* copy the TAR from its unnamed file to the output */
+	out->fd = output->fd;
+	output->fd = -1;
+	if (!out->error) {
+		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : copy(out, fd, &copied);
+		out->error = ret ? -ret : out->error;
+	}
+	close(fd);
+	return EXIT_DONE;
 }

@@ -102,9 +102,10 @@ void functions_walk(struct functions *f,
 		outer[f->list[i].first] = i;
 	}
 	for (i = 0; i < f->nr; i++) {
-		for (j = outer[i]; begin && j != NOBODY; j = f->list[j].next)
+		for (j = outer[i]; j != NOBODY; j = f->list[j].next)
 			begin(arg, &f->list[j]);
-		end(arg, &f->list[i]);
+		if (end)
+			end(arg, &f->list[i]);
 	}
 	f->nr = 0;
 }

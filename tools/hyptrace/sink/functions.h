@@ -33,7 +33,7 @@ bool functions_add(struct functions *f, const struct hyptrace_stream_event *even
 bool functions_returned(struct functions *f, unsigned int cpu);
 void functions_forget(struct functions *f);
 bool functions_finish(struct functions *f);
-/* Begin and end each function in the order of time. @begin may be NULL. Clear the list. */
+/* Begin and end each function in the order of time. @end may be NULL. Clear the list. */
 void functions_walk(struct functions *f,
 		    void (*begin)(void *arg, const struct function *function),
 		    void (*end)(void *arg, const struct function *function), void *arg);

@@ -16,48 +16,12 @@ static bool is_known(const struct hyptrace_file *file, const char *word)
 	return !choice.nr_unknown;
 }
 
-/* Give each word of --event to the sides that know it, an unknown one to the remote. */
-static void share_words(struct host_events *h, struct choice *choice,
-			const struct hyptrace_file *file)
-{
-	const struct words all = choice->words;
-	unsigned int i;
-
-	choice->words = (struct words){};
-	for (i = 0; i < all.nr; i++) {
-		const bool of_host = is_known(h->file, all.words[i]);
-
-		if (of_host)
-			cmd_add_word(&h->choice.words, all.words[i]);
-		if (!of_host || is_known(file, all.words[i]))
-			cmd_add_word(&choice->words, all.words[i]);
-	}
-	h->no_remote |= all.nr && !choice->words.nr;
-	h->no_host |= all.nr && !h->choice.words.nr;
-	free(all.words);
-}
-
 static bool is_valid_filter(const struct hyptrace_file *file, const char *text)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
 
 	return filter_is_valid(text, (const struct hyptrace_event *const *)info->events,
 			       info->nr_events, false);
-}
-
-/* A filter that is wrong for one side cannot be met there. */
-static void share_filter(struct host_events *h, struct choice *choice,
-			 const struct hyptrace_file *file)
-{
-	if (!choice->filter)
-		return;
-	if (!is_valid_filter(h->file, choice->filter))
-		h->no_host = true;
-	else if (!is_valid_filter(file, choice->filter))
-		h->no_remote = true;
-	h->choice.filter = h->no_host ? NULL : choice->filter;
-	if (h->no_remote)
-		choice->filter = NULL;
 }
 
 /* Return 0, also if the file has no events of the host; or an exit code. */
@@ -83,12 +47,37 @@ int host_events_choose(struct host_events *h, const char *verb)
 	return code;
 }
 
-/* A word or a filter that is not valid for one side chooses no event there. */
+/*
+ * Give each word of --event to the sides that know it, an unknown one to the remote. A filter that
+ * is wrong for one side cannot be met there.
+ */
 void host_events_share(struct host_events *h, struct choice *choice,
 		       const struct hyptrace_file *file)
 {
+	const struct words all = choice->words;
+	unsigned int i;
+
 	if (!h->file)
 		return;
-	share_words(h, choice, file);
-	share_filter(h, choice, file);
+	choice->words = (struct words){};
+	for (i = 0; i < all.nr; i++) {
+		const bool of_host = is_known(h->file, all.words[i]);
+
+		if (of_host)
+			cmd_add_word(&h->choice.words, all.words[i]);
+		if (!of_host || is_known(file, all.words[i]))
+			cmd_add_word(&choice->words, all.words[i]);
+	}
+	h->no_remote |= all.nr && !choice->words.nr;
+	h->no_host |= all.nr && !h->choice.words.nr;
+	free(all.words);
+	if (!choice->filter)
+		return;
+	if (!is_valid_filter(h->file, choice->filter))
+		h->no_host = true;
+	else if (!is_valid_filter(file, choice->filter))
+		h->no_remote = true;
+	h->choice.filter = h->no_host ? NULL : choice->filter;
+	if (h->no_remote)
+		choice->filter = NULL;
 }

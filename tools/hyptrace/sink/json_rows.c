@@ -275,16 +275,11 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 		row_print_text(rows->formats, event, rec, out);
 }
 
-static struct out *clear_memory(struct json_rows *rows)
+/* Where an object goes, or a line before it is indented */
+static struct out *memory_of(struct json_rows *rows)
 {
 	rows->memory.len = 0;
 	return &rows->memory;
-}
-
-/* Where a line goes before it is indented; or the output */
-static struct out *begin_line(struct json_rows *rows, struct out *out)
-{
-	return rows->flags & JSON_ROWS_PRETTY ? clear_memory(rows) : out;
 }
 
 static void end_line(const struct json_rows *rows, struct out *line, struct out *out)
@@ -301,7 +296,7 @@ static void end_line(const struct json_rows *rows, struct out *line, struct out 
 void json_rows_print(struct json_rows *rows, unsigned int cpu, const struct hyptrace_record *rec,
 		     struct out *out)
 {
-	struct out *line = begin_line(rows, out);
+	struct out *line = rows->flags & JSON_ROWS_PRETTY ? memory_of(rows) : out;
 
 	print_event(rows, cpu, rec, line);
 	end_line(rows, line, out);
@@ -318,7 +313,7 @@ static void put_lost(struct out *out, uint64_t lost)
 void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint64_t lost,
 		    struct out *out)
 {
-	struct out *to = begin_line(rows, out);
+	struct out *to = rows->flags & JSON_ROWS_PRETTY ? memory_of(rows) : out;
 
 	out_put_to(to, put_start(rows, out_room(to, HEAD_MAX), cpu, ts));
 	out_puts(to, rows->flags & JSON_ROWS_HOST ? "\",\"host\":true," : "\",");
@@ -329,7 +324,7 @@ void json_rows_lost(struct json_rows *rows, unsigned int cpu, uint64_t ts, uint6
 const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 			     const struct hyptrace_record *rec, size_t *len)
 {
-	struct out *out = clear_memory(rows);
+	struct out *out = memory_of(rows);
 
 	print_event(rows, cpu, rec, out);
 	out_putc(out, ',');
@@ -342,7 +337,7 @@ const char *json_rows_object(struct json_rows *rows, unsigned int cpu,
 const char *json_rows_args(struct json_rows *rows, const struct hyptrace_meaning *meaning,
 			   const struct hyptrace_record *rec, size_t *len)
 {
-	struct out *out = clear_memory(rows);
+	struct out *out = memory_of(rows);
 
 	print_args(rows, meaning, find_call(meaning, rec), rec, out);
 	*len = out->len;

@@ -151,31 +151,25 @@ void lines_end(struct lines *lines)
 	csv_free(lines->table);
 }
 
-/* Make the time up to the decimal point of the seconds. */
-static noinline void new_second(struct lines *lines, uint64_t ns)
-{
-	struct lines_head *head = &lines->head;
-	const time_t sec = ns / NSEC_PER_SEC;
-	char *to = head->text;
-	struct tm tm;
-
-	head->second = ns - ns % NSEC_PER_SEC;
-	if (lines->time == LINES_TIME_WALL)
-		to += strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", localtime_r(&sec, &tm));
-	else
-		to += sprintf(to, "%*" PRIu64, SEC_WIDTH, ns / NSEC_PER_SEC);
-	*to++ = '.';
-	head->len = to - head->text + TICK_DIGITS;
-}
-
 /* Make "  123.4567", which is cached: at a high rate many lines have it. */
 static noinline void new_tick(struct lines *lines, uint64_t ns)
 {
 	struct lines_head *head = &lines->head;
+	const time_t sec = ns / NSEC_PER_SEC;
+	char *to = head->text;
 	uint32_t tick;
+	struct tm tm;
 
-	if (!head->len || ns - head->second >= NSEC_PER_SEC)
-		new_second(lines, ns);
+	/* first up to the decimal point of the seconds */
+	if (!head->len || ns - head->second >= NSEC_PER_SEC) {
+		head->second = ns - ns % NSEC_PER_SEC;
+		if (lines->time == LINES_TIME_WALL)
+			to += strftime(to, WALL_MAX, "%Y-%m-%d %H:%M:%S", localtime_r(&sec, &tm));
+		else
+			to += sprintf(to, "%*" PRIu64, SEC_WIDTH, ns / NSEC_PER_SEC);
+		*to++ = '.';
+		head->len = to - head->text + TICK_DIGITS;
+	}
 	tick = (ns - head->second) / NSEC_PER_TICK;
 	head->tick = head->second + (uint64_t)tick * NSEC_PER_TICK;
 	hyptrace_digits_four(head->text + head->len - TICK_DIGITS, tick);

@@ -14,15 +14,6 @@ static char *cut_word(char **text)
 	return word;
 }
 
-static char *make_csv(const struct origin *origin)
-{
-	auto_free char *machine = text_copy_csv(origin->machine);
-	auto_free char *boot = text_copy_csv(origin->boot);
-	auto_free char *kernel = text_copy_csv(origin->kernel);
-
-	return xasprintf("%s,%s,%s", machine, boot, kernel);
-}
-
 static void put_member(struct out *out, const char *key, const char *value)
 {
 	if (!*value)
@@ -31,25 +22,12 @@ static void put_member(struct out *out, const char *key, const char *value)
 	text_put_json(out, value);
 }
 
-static char *make_json(const struct origin *origin)
-{
-	struct out out;
-	char *json;
-
-	out_init_memory(&out);
-	put_member(&out, "machine", origin->machine);
-	put_member(&out, "boot", origin->boot);
-	put_member(&out, "kernel", origin->kernel);
-	out_putc(&out, '\0');
-	json = xstrdup(out.buf);
-	out_free(&out);
-	return json;
-}
-
 struct origin *origin_new(const struct hyptrace_file_info *info)
 {
+	auto_free char *machine = NULL, *boot = NULL, *kernel = NULL;
 	struct origin *origin = xcalloc(1, sizeof(*origin));
 	char *text = xstrdup(info->uname ? info->uname : ""), *blank;
+	struct out json;
 
 	origin->uname = text;
 	origin->boot = xstrdup(info->boot ? info->boot : "");
@@ -62,8 +40,17 @@ struct origin *origin_new(const struct hyptrace_file_info *info)
 	origin->arch = blank ? blank + 1 : text + strlen(text);
 	if (blank)
 		*blank = '\0';
-	origin->csv = make_csv(origin);
-	origin->json = make_json(origin);
+	machine = text_copy_csv(origin->machine);
+	boot = text_copy_csv(origin->boot);
+	kernel = text_copy_csv(origin->kernel);
+	origin->csv = xasprintf("%s,%s,%s", machine, boot, kernel);
+	out_init_memory(&json);
+	put_member(&json, "machine", origin->machine);
+	put_member(&json, "boot", origin->boot);
+	put_member(&json, "kernel", origin->kernel);
+	out_putc(&json, '\0');
+	origin->json = xstrdup(json.buf);
+	out_free(&json);
 	return origin;
 }
 
