@@ -36,18 +36,6 @@ struct job {
 	int				code;		/* why the format could not begin */
 };
 
-static error_t unknown_format(const char *name)
-{
-	auto_free char *list = NULL;
-	const struct export_format *format = NULL;
-	FILE *f = text_open(&list);
-
-	while ((format = export_next_format(format)))
-		fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
-	text_close(f);
-	return cmd_usage("unknown format \"%s\": use one of %s", name, list);
-}
-
 static bool is_folder(const char *name)
 {
 	const size_t len = strlen(name);
@@ -65,18 +53,6 @@ static const struct export_format *find_format(bool is_tar)
 	       (is_tar ? !format->host : format->targets != EXPORT_TO_FOLDER))
 		;
 	return format;
-}
-
-/* Each of several files has an output in the folder OUT. */
-static error_t check_many(const struct job *job)
-{
-	if (!is_folder(job->output.name))
-		return cmd_usage("several files need a folder for their outputs: use \"--out FOLDER/\"");
-	if (!job->x.format)
-		return cmd_usage("several files need a format: use --format");
-	if (job->output.tar)
-		return cmd_usage("--with is for one file");
-	return 0;
 }
 
 static error_t choose_format(struct job *job)
@@ -117,12 +93,21 @@ static error_t choose_format(struct job *job)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	const struct export_format *format = NULL;
 	struct job *job = state->input;
+	auto_free char *list = NULL;
+	FILE *f;
 
 	switch (key) {
 	case 'f':
 		job->x.format = export_find_format(arg);
-		return job->x.format ? 0 : unknown_format(arg);
+		if (job->x.format)
+			return 0;
+		f = text_open(&list);
+		while ((format = export_next_format(format)))
+			fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
+		text_close(f);
+		return cmd_usage("unknown format \"%s\": use one of %s", arg, list);
 	case 'o':
 		job->output.name = arg;
 		return *arg ? 0 : cmd_usage("the name of the output is empty");
@@ -136,7 +121,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			job->session.path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		return job->more.nr ? check_many(job) : choose_format(job);
+		if (!job->more.nr)
+			return choose_format(job);
+		/* each of several files has an output in the folder OUT */
+		if (!is_folder(job->output.name))
+			return cmd_usage("several files need a folder for their outputs: use \"--out FOLDER/\"");
+		if (!job->x.format)
+			return cmd_usage("several files need a format: use --format");
+		return job->output.tar ? cmd_usage("--with is for one file") : 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -306,27 +298,10 @@ static int fail_interrupted(const struct job *job)
 	return job->more.nr ? EXIT_REFUSED : cmd_fail("the export was interrupted");
 }
 
-/* Several threads read a file. But one reads its last events, or those that are live. */
-static int export_events(struct job *job)
-{
-	struct session *s = &job->session;
-	int code;
-
-	if (s->file && job->host.no_remote)
-		hyptrace_file_options(s->file)->filter = accept_none;
-	if (!s->file || s->count) {
-		code = session_run(s);
-	} else {
-		begin_format(job);
-		code = job->code ? job->code : read_events(job, &job->x, s->file);
-		session_count_file(s);
-	}
-	return s->file && signals_stop ? fail_interrupted(job) : code;
-}
-
 static int run_format(struct job *job)
 {
 	struct export_output *output = &job->output;
+	struct session *s = &job->session;
 	struct export *x = &job->x;
 	int code, ended;
 
@@ -337,7 +312,17 @@ static int run_format(struct job *job)
 	code = output->tar ? export_tar_begin(output) : EXIT_DONE;
 	if (code)
 		return code;
-	code = export_events(job);
+	if (s->file && job->host.no_remote)
+		hyptrace_file_options(s->file)->filter = accept_none;
+	/* several threads read a file; but one reads its last events, or those that are live */
+	if (!s->file || s->count) {
+		code = session_run(s);
+	} else {
+		begin_format(job);
+		code = job->code ?: read_events(job, x, s->file);
+		session_count_file(s);
+	}
+	code = s->file && signals_stop ? fail_interrupted(job) : code;
 	if (!job->has_begun)
 		begin_format(job);
 	export_end_parts(x);
@@ -483,25 +468,13 @@ static int export_one(void *arg, const char *file, const char *out)
 	return export_session(job);
 }
 
-static int export_files(struct job *job)
-{
-	auto_free char **files = xcalloc(job->more.nr + 1, sizeof(*files));
-	struct export_many many = {
-		.folder = job->output.name, .ending = job->x.format->endings[0],
-		.one = export_one, .arg = job, .files = files,
-	};
-	unsigned int i;
-
-	many.files[many.nr++] = (char *)job->session.path;
-	for (i = 0; i < job->more.nr; i++)
-		many.files[many.nr++] = (char *)job->more.words[i];
-	return export_many(&many);
-}
-
 static int cmd_export(struct context *ctx, int argc, char **argv)
 {
 	static struct job job = { .output = { .name = "-", .tar_fd = -1 } };
+	struct export_many many = { .one = export_one, .arg = &job };
+	auto_free char **files = NULL;
 	struct session *s = &job.session;
+	unsigned int i;
 	int code;
 
 	s->ctx = ctx;
@@ -519,7 +492,17 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
 	/* a limit of the file size is an error of write() */
 	signal(SIGXFSZ, SIG_IGN);
-	code = job.more.nr ? export_files(&job) : export_session(&job);
+	if (!job.more.nr) {
+		code = export_session(&job);
+	} else {
+		*xappend(files, many.nr) = (char *)s->path;
+		for (i = 0; i < job.more.nr; i++)
+			*xappend(files, many.nr) = (char *)job.more.words[i];
+		many.files = files;
+		many.folder = job.output.name;
+		many.ending = job.x.format->endings[0];
+		code = export_many(&many);
+	}
 	/* as if the signal had ended the program, which has removed the output */
 	return code && signals_stop && s->path ? 128 + signals_stop : code;
 }

@@ -262,49 +262,13 @@ static void print_remote(struct printer *p, const struct list *list,
 	printer_end(p);
 }
 
-static int choose(const struct list *list, struct hyptrace_event **const *events, unsigned int nr,
-		  struct event_choice *choice)
-{
-	auto_free struct hyptrace_event **all = NULL;
-	unsigned int nr_all = 0, i, j;
-
-	for (i = 0; i < nr; i++)
-		for (j = 0; events[i][j]; j++)
-			*xappend(all, nr_all) = events[i][j];
-	return cmd_choose_events("list", all, nr_all, &list->words, choice);
-}
-
-static int list_remotes(struct context *ctx, const struct list *list,
-			struct hyptrace_remote *const *remotes, unsigned int nr)
-{
-	auto_free struct hyptrace_event ***events = xcalloc(nr + 1, sizeof(*events));
-	struct event_choice choice auto_choice = {};
-	unsigned int i, nr_events;
-	int code = EXIT_DONE;
-
-	for (i = 0; i < nr && !code; i++)
-		code = cmd_list_events(ctx, remotes[i]->name, &events[i], &nr_events);
-	if (!code && nr && list->words.nr)
-		code = choose(list, events, nr, &choice);
-	if (!code) {
-		if (list->columns.nr_chosen)
-			printer_table(ctx->p, NULL, &list->columns);
-		else
-			printer_array(ctx->p, NULL);
-		for (i = 0; i < nr; i++)
-			print_remote(ctx->p, list, remotes[i], events[i], &choice);
-		printer_end(ctx->p);
-	}
-	for (i = 0; i < nr; i++)
-		hyptrace_free_events(events[i]);
-	return code;
-}
-
 static int cmd_list(struct context *ctx, int argc, char **argv)
 {
+	auto_free struct hyptrace_event ***events = NULL, **all = NULL;
 	auto_remotes struct hyptrace_remote **remotes = NULL;
+	struct event_choice choice auto_choice = {};
 	struct list list = { .columns = COLUMNS(event_columns) };
-	unsigned int nr;
+	unsigned int nr, nr_all = 0, i, j;
 	int code;
 
 	cmd_parse(ctx, &argp, argc, argv, &list, &cmd_columns_argp, &list.columns);
@@ -312,7 +276,25 @@ static int cmd_list(struct context *ctx, int argc, char **argv)
 	if (code)
 		return code;
 	columns_tell_apart(&list.columns, nr);
-	code = list_remotes(ctx, &list, remotes, nr);
+	events = xcalloc(nr + 1, sizeof(*events));
+	for (i = 0; i < nr && !code; i++) {
+		code = cmd_list_events(ctx, remotes[i]->name, &events[i], &j);
+		for (j = 0; !code && events[i][j]; j++)
+			*xappend(all, nr_all) = events[i][j];
+	}
+	if (!code && nr && list.words.nr)
+		code = cmd_choose_events("list", all, nr_all, &list.words, &choice);
+	if (!code) {
+		if (list.columns.nr_chosen)
+			printer_table(ctx->p, NULL, &list.columns);
+		else
+			printer_array(ctx->p, NULL);
+		for (i = 0; i < nr; i++)
+			print_remote(ctx->p, &list, remotes[i], events[i], &choice);
+		printer_end(ctx->p);
+	}
+	for (i = 0; i < nr; i++)
+		hyptrace_free_events(events[i]);
 	free(list.words.words);
 	return code;
 }
@@ -351,21 +333,6 @@ static const struct argp names_argp = {
 	.doc = "Print the names of the hypercalls of a kernel, for HYPTRACE_NAMES.",
 };
 
-/* The release, as far as the sources know it: the configuration may add to it. */
-static void print_release(FILE *to, const char *tree)
-{
-	auto_free char *path = xasprintf("%s/Makefile", tree);
-	char extra[64] = "";
-	FILE *f = fopen(path, "re");
-	int version, patchlevel, sublevel;
-
-	if (f && fscanf(f, "#%*[^\n] VERSION = %d PATCHLEVEL = %d SUBLEVEL = %d EXTRAVERSION =%*[ ]%63[^\n]",
-			&version, &patchlevel, &sublevel, extra) >= 3)
-		fprintf(to, NAMES_RELEASE "%d.%d.%d%s\n", version, patchlevel, sublevel, extra);
-	if (f)
-		fclose(f);
-}
-
 /* A line of the enum. Return false if the number of a hypercall cannot be told. */
 static bool print_line(FILE *to, const char *line, int *id)
 {
@@ -393,20 +360,30 @@ static bool print_line(FILE *to, const char *line, int *id)
 static int cmd_names(struct context *ctx, int argc, char **argv)
 {
 	const char *tree = NULL;
-	auto_free char *line = NULL, *path = NULL, *table = NULL;
+	auto_free char *line = NULL, *path = NULL, *makefile = NULL, *table = NULL;
 	bool is_inside = false, is_good = true;
+	int id = 0, version, patchlevel, sublevel;
+	char extra[64] = "";
 	size_t size = 0;
 	FILE *from, *to;
-	int id = 0;
 
 	cmd_parse(ctx, &names_argp, argc, argv, &tree, NULL, NULL);
 	path = xasprintf("%s/" HEADER, tree);
-	from = fopen(path, "re");
-	if (!from)
-		return cmd_fail("cannot read %s: %s", path, strerror(errno));
+	makefile = xasprintf("%s/Makefile", tree);
 	to = text_open(&table);
-	print_release(to, tree);
+	/* the release, as far as the sources know it: the configuration may add to it */
+	from = fopen(makefile, "re");
+	if (from && fscanf(from, "#%*[^\n] VERSION = %d PATCHLEVEL = %d SUBLEVEL = %d EXTRAVERSION =%*[ ]%63[^\n]",
+			   &version, &patchlevel, &sublevel, extra) >= 3)
+		fprintf(to, NAMES_RELEASE "%d.%d.%d%s\n", version, patchlevel, sublevel, extra);
+	if (from)
+		fclose(from);
 	fputs("0 __kvm_hyp_init\n", to);
+	from = fopen(path, "re");
+	if (!from) {
+		text_close(to);
+		return cmd_fail("cannot read %s: %s", path, strerror(errno));
+	}
 	while (is_good && getline(&line, &size, from) > 0 && !(is_inside && strchr(line, '}'))) {
 		is_good = !is_inside || print_line(to, line, &id);
 		is_inside |= !strncmp(line, ENUM, strlen(ENUM));

@@ -96,16 +96,6 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 	printer_str(p, "remote", remote);
 }
 
-static struct known *find_known(struct monitor *mon, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < mon->nr_known; i++)
-		if (!strcmp(mon->known[i].name, name))
-			return &mon->known[i];
-	return NULL;
-}
-
 /* Forget how a remote, or all remotes if @name is NULL, was last printed. */
 static void forget(struct monitor *mon, const char *name)
 {
@@ -185,19 +175,6 @@ static void print_loss(struct monitor *mon, const struct hyptrace_loss_notificat
 	printer_uint(p, "total", loss->total);
 }
 
-/* A notification has one of these. */
-static const char *remote_of(const struct hyptrace_notification *notification)
-{
-	return notification->event ? notification->event->remote :
-	       notification->reader ? notification->reader->remote :
-	       notification->loss ? notification->loss->remote : notification->remote->name;
-}
-
-static bool is_meant(const struct monitor *mon, const char *remote)
-{
-	return !mon->ctx->remote || !strcmp(mon->ctx->remote, remote);
-}
-
 /* End a line, and count it; return 1 if there are enough. */
 static int end_line(struct monitor *mon)
 {
@@ -212,12 +189,14 @@ static int print_change(struct monitor *mon, const struct hyptrace_remote *remot
 			       hyptrace_state_name(remote->state), hyptrace_mode_name(remote->mode),
 			       remote->size_requested, remote->size_allocated, remote->readers,
 			       remote->readers == 1 ? "" : "s");
-	struct known *known = find_known(mon, remote->name);
 	struct printer *p = mon->ctx->p;
+	struct known *known;
 
-	if (known && !strcmp(known->text, text)) {
-		free(text);
-		return 0;
+	for (known = mon->known; known < mon->known + mon->nr_known; known++) {
+		if (!strcmp(known->name, remote->name) && !strcmp(known->text, text)) {
+			free(text);
+			return 0;
+		}
 	}
 	begin_line(mon, "remote", remote->name, "%s", text);
 	forget(mon, remote->name);
@@ -235,9 +214,14 @@ static int print_change(struct monitor *mon, const struct hyptrace_remote *remot
 static int print_notification(const struct hyptrace_notification *notification, void *arg)
 {
 	struct monitor *mon = ((struct loop *)arg)->arg;
+	/* a notification has one of these */
+	const char *remote = notification->event ? notification->event->remote :
+			     notification->reader ? notification->reader->remote :
+			     notification->loss ? notification->loss->remote :
+						  notification->remote->name;
 
 	/* after each of them until_fired() looks at the remote */
-	if (mon->until_fired || !is_meant(mon, remote_of(notification)))
+	if (mon->until_fired || (mon->ctx->remote && strcmp(mon->ctx->remote, remote)))
 		return 0;
 
 	switch (notification->type) {
@@ -265,48 +249,39 @@ static int print_notification(const struct hyptrace_notification *notification, 
 	return end_line(mon);
 }
 
-static int print_events_of(struct monitor *mon, const struct hyptrace_remote *remote)
-{
-	auto_events struct hyptrace_event **events = NULL;
-	unsigned int nr, i;
-	int ret = 0;
-
-	/* the remote may be unregistered: that has its own notification */
-	if (hyptrace_get_events(mon->ctx->h, remote->name, &events, &nr, NULL))
-		return 0;
-	for (i = 0; i < nr && !ret; i++) {
-		print_event(mon, events[i]);
-		ret = end_line(mon);
-	}
-	return ret;
-}
-
 /* After a loss; a change meanwhile is also notified. Return 1 if there are enough lines. */
 static int print_state(struct monitor *mon, struct hyptrace_error *err)
 {
 	auto_remotes struct hyptrace_remote **remotes = NULL;
-	struct printer *p = mon->ctx->p;
+	struct context *ctx = mon->ctx;
 	char time[TIME_MAX];
-	unsigned int nr, i;
+	unsigned int nr, i, j;
 	int ret;
 
 	clock_time_of_day(clock_now(CLOCK_REALTIME), time, sizeof(time));
-	printer_line(p, STYLE_BAD, "%s notifications were lost because hyptrace read too slowly; the current state follows:",
+	printer_line(ctx->p, STYLE_BAD, "%s notifications were lost because hyptrace read too slowly; the current state follows:",
 		     time);
-	printer_str(p, "time", time);
-	printer_str(p, "change", "overflow");
+	printer_str(ctx->p, "time", time);
+	printer_str(ctx->p, "change", "overflow");
 	forget(mon, NULL);
 	if (end_line(mon))
 		return 1;
-	ret = hyptrace_get_remotes(mon->ctx->h, &remotes, &nr, err);
-	if (ret)
-		return ret;
-	for (i = 0; i < nr && !ret; i++) {
-		if (!is_meant(mon, remotes[i]->name))
+	ret = hyptrace_get_remotes(ctx->h, &remotes, &nr, err);
+	for (i = 0; !ret && i < nr; i++) {
+		auto_events struct hyptrace_event **events = NULL;
+		const char *name = remotes[i]->name;
+		unsigned int nr_events;
+
+		if (ctx->remote && strcmp(ctx->remote, name))
 			continue;
 		ret = print_change(mon, remotes[i]);
-		if (!ret)
-			ret = print_events_of(mon, remotes[i]);
+		/* the remote may be unregistered: that has its own notification */
+		if (ret || hyptrace_get_events(ctx->h, name, &events, &nr_events, NULL))
+			continue;
+		for (j = 0; j < nr_events && !ret; j++) {
+			print_event(mon, events[j]);
+			ret = end_line(mon);
+		}
 	}
 	return ret;
 }

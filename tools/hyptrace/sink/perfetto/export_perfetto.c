@@ -114,18 +114,6 @@ static struct saved *load(FILE *f)
 	return saved;
 }
 
-/* Keep a transition until those of the other CPUs are known. */
-static void wait_for_others(struct perfetto *p, const struct hyptrace_record *rec)
-{
-	const struct saved saved = { rec->ts, p->cpu, rec->size };
-
-	if (!p->waiting)
-		p->waiting = tmpfile();
-	if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
-	    !fwrite(rec->data, rec->size, 1, p->waiting))
-		die_no_memory();
-}
-
 /* Export the transitions of all CPUs in the order of time, and close their files. */
 static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 {
@@ -237,9 +225,15 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		kind = perfetto_kind(p, rec);
 		if (kind->message)
 			perfetto_ftrace_put(p, kind, rec);
-		if (kind->waits)
-			wait_for_others(p, rec);
-		else if (kind->put)
+		if (kind->waits) {
+			const struct saved saved = { rec->ts, p->cpu, rec->size };
+
+			/* until the transitions of the other CPUs are known */
+			p->waiting = p->waiting ?: tmpfile();
+			if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
+			    !fwrite(rec->data, rec->size, 1, p->waiting))
+				die_no_memory();
+		} else if (kind->put)
 			kind->put(p, kind, rec);
 		p->last = rec->ts;
 	}

@@ -48,16 +48,6 @@ struct perfetto_plan {
 	struct argument	args[];
 };
 
-/* The roles of the fields that give an event its name */
-static uint64_t naming_roles(const struct hyptrace_meaning *meaning, uint64_t key)
-{
-	if (meaning->kind == HYPTRACE_KIND_TRANSITION)
-		return BIT(OP) | BIT(FROM) | BIT(TO);
-	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
-		return key & HYPTRACE_KEY_TRAP ? BIT(CLASS) : BIT(CODE);
-	return meaning->named_by < HYPTRACE_ROLES_MAX ? UINT64_C(1) << meaning->named_by : 0;
-}
-
 static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_kind *kind,
 				      uint64_t key, const char *name)
 {
@@ -65,11 +55,17 @@ static struct perfetto_plan *new_plan(struct perfetto *p, const struct perfetto_
 	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, key);
 	const bool known_args = call && call->known_args;
 	/* after a hypercall that returns nothing, the register has any value */
-	const uint64_t hidden = kind->hides | (name ? naming_roles(meaning, key) : 0) |
-				(known_args && !call->returns ? BIT(RESULT) : 0);
+	uint64_t hidden = kind->hides | (known_args && !call->returns ? BIT(RESULT) : 0);
 	struct perfetto_plan *plan;
 	unsigned int i;
 
+	/* the fields that give the event its name are no arguments */
+	if (name && meaning->kind == HYPTRACE_KIND_TRANSITION)
+		hidden |= BIT(OP) | BIT(FROM) | BIT(TO);
+	else if (name && meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
+		hidden |= key & HYPTRACE_KEY_TRAP ? BIT(CLASS) : BIT(CODE);
+	else if (name && meaning->named_by < HYPTRACE_ROLES_MAX)
+		hidden |= UINT64_C(1) << meaning->named_by;
 	plan = xcalloc(1, sizeof(*plan) + kind->nr_fields * sizeof(plan->args[0]));
 	plan->key = key;
 	plan->name = perfetto_name(p, name ? name : meaning->event->name);
@@ -306,27 +302,20 @@ static const struct style {
 				       0 },
 };
 
-static uint64_t role_of(const struct hyptrace_meaning *meaning, const struct hyptrace_field *field)
-{
-	unsigned int role;
-
-	for (role = 0; role < HYPTRACE_NR_ROLES; role++)
-		if (meaning->places[role].field == field)
-			return UINT64_C(1) << role;
-	return 0;
-}
-
 static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *from,
 		      unsigned int *args)
 {
 	struct perfetto_field *field = &kind->fields[kind->nr_fields++];
 	const bool is_arg = !strncmp(from->name, "arg", 3);
+	unsigned int role = 0;
 
 	field->field = from;
 	field->place.place = hyptrace_place_of(from->offset, from->size,
 					       kind->meaning->event->size);
 	field->place.is_signed = from->is_signed;
-	field->role = role_of(kind->meaning, from);
+	while (role < HYPTRACE_NR_ROLES && kind->meaning->places[role].field != from)
+		role++;
+	field->role = role < HYPTRACE_NR_ROLES ? UINT64_C(1) << role : 0;
 	field->type = from->is_signed ? PERFETTO_INT : PERFETTO_UINT;
 	if (is_arg || has_name(hex_fields, COUNT(hex_fields), from->name) ||
 	    (kind->meaning->kind != HYPTRACE_KIND_OTHER &&

@@ -10,6 +10,8 @@
  * kernel. Those that its timeline or its users need most are written as such, all others as generic
  * events with the names of their fields.
  */
+#include <sys/param.h>
+
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"
@@ -181,7 +183,7 @@ void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
 #define FIELD_UINT		5
 
 /* Bytes of a string at most, and of all that is in an event besides names and strings */
-#define STRING_MAX		512
+#define STRING_MAX		512U
 #define EVENT_HEAD		64
 #define FIELD_HEAD		32
 
@@ -250,33 +252,19 @@ static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
 		t->room = kind->room;
 }
 
-/* A field with a string: char arrays of any length. */
-static const char *find_string(const struct hyptrace_field *field,
-			       const struct hyptrace_record *rec, size_t *len)
-{
-	const char *text;
-	uint32_t size;
-
-	if (!strstr(field->type, "char"))
-		return NULL;
-	text = hyptrace_field_bytes(field, rec, &size);
-	if (text)
-		*len = strnlen(text, size < STRING_MAX ? size : STRING_MAX);
-	return text;
-}
-
 /* Append the value of a field. A negative number has 64 bits, as protobuf wants it. */
 static uint8_t *put_value(uint8_t *to, unsigned int number, const struct hyptrace_field *field,
 			  const struct hyptrace_record *rec)
 {
 	const char *text;
 	uint64_t value;
-	size_t len;
+	uint32_t size;
 
 	if (!hyptrace_field_value(field, rec, &value))
 		return protobuf_uint(to, number, value);
-	text = find_string(field, rec, &len);
-	return text ? protobuf_bytes(to, number, text, len) : to;
+	/* a string: a char array of any length */
+	text = strstr(field->type, "char") ? hyptrace_field_bytes(field, rec, &size) : NULL;
+	return text ? protobuf_bytes(to, number, text, strnlen(text, MIN(size, STRING_MAX))) : to;
 }
 
 static uint8_t *put_generic(uint8_t *to, const struct hyptrace_event *event,

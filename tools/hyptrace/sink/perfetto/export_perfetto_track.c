@@ -397,34 +397,29 @@ void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
  * A virtual CPU that was on several CPUs has the same number in all their parts. But a number of a
  * part's own if its VM is not known yet: then viewers join tracks of the same name.
  */
-static uint64_t uuid_of(const struct perfetto *p, const struct perfetto_vcpu *vcpu)
-{
-	const uint64_t minor = vcpu->is_known ? (uint64_t)vcpu->handle << 32 | vcpu->index :
-						~((uint64_t)p->nr_vcpus << 32 | p->index);
-	const uint64_t hash = (uint64_t)map_hash(vcpu->pid, minor) << 3 |
-			      (map_hash(minor, vcpu->pid) & 7);
-
-	return uuid_in(PERFETTO_GUESTS, UUID_OF_VCPU | hash);
-}
-
 static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
 				      uint32_t handle, uint32_t index)
 {
+	const uint64_t minor = is_known ? (uint64_t)handle << 32 | index :
+					  ~((uint64_t)p->nr_vcpus << 32 | p->index);
+	const uint64_t hash = (uint64_t)map_hash(pid, minor) << 3 | (map_hash(minor, pid) & 7);
+	const uint64_t uuid = uuid_in(PERFETTO_GUESTS, UUID_OF_VCPU | hash);
 	struct perfetto_vcpu *vcpu = xcalloc(1, sizeof(*vcpu));
 
-	vcpu->pid = pid;
-	vcpu->is_known = is_known;
-	vcpu->handle = handle;
-	vcpu->index = index;
-	vcpu->nest.outer.uuid = uuid_of(p, vcpu);
-	vcpu->nest.inner.uuid = vcpu->nest.outer.uuid;
+	*vcpu = (struct perfetto_vcpu){
+		.pid = pid, .is_known = is_known, .handle = handle, .index = index,
+		.nest = { .outer.uuid = uuid, .inner.uuid = uuid },
+	};
 	p->nr_vcpus++;
 	return vcpu;
 }
 
-/* Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. */
-static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
-				      uint32_t handle, uint32_t index)
+/*
+ * Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. Its VM may be
+ * known only now.
+ */
+struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
+				    uint32_t handle, uint32_t index)
 {
 	struct map_entry *entry = map_find(&p->vcpus, pid, 0);
 	struct perfetto_vcpu *first = entry ? entry->ptr : NULL, **at = &first, *vcpu;
@@ -432,28 +427,19 @@ static struct perfetto_vcpu *get_vcpu(struct perfetto *p, uint32_t pid, bool is_
 	while ((vcpu = *at) && is_known && vcpu->is_known &&
 	       (vcpu->handle != handle || vcpu->index != index))
 		at = &vcpu->next;
-	if (vcpu) {
+	if (vcpu)
 		*at = vcpu->next;
-	} else if (p->nr_vcpus < VCPUS_MAX) {
+	else if (p->nr_vcpus < VCPUS_MAX)
 		vcpu = new_vcpu(p, pid, is_known, handle, index);
-	} else {
-		if (!p->other)
-			p->other = new_vcpu(p, pid, is_known, handle, index);
-		return p->other;
+	else
+		p->other = p->other ?: new_vcpu(p, pid, is_known, handle, index);
+	if (vcpu) {
+		vcpu->next = first;
+		if (!entry)
+			entry = map_add(&p->vcpus, pid, 0);
+		entry->ptr = vcpu;
 	}
-	vcpu->next = first;
-	if (!entry)
-		entry = map_add(&p->vcpus, pid, 0);
-	entry->ptr = vcpu;
-	return vcpu;
-}
-
-/* The virtual CPU of a thread, whose VM may be known only now */
-struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
-				    uint32_t handle, uint32_t index)
-{
-	struct perfetto_vcpu *vcpu = get_vcpu(p, pid, is_known, handle, index);
-
+	vcpu = vcpu ?: p->other;
 	if (is_known && !vcpu->is_known) {
 		vcpu->is_known = true;
 		vcpu->handle = handle;
@@ -476,29 +462,23 @@ void perfetto_guest_close(struct perfetto *p)
 	p->entered = NULL;
 }
 
-static void describe_vcpu(struct perfetto *p, const struct perfetto_vcpu *vcpu)
-{
-	const uint64_t parent = perfetto_group(p, PERFETTO_GUESTS);
-	const uint64_t vm = uuid_in(PERFETTO_GUESTS, UUID_OF_VM | vcpu->handle);
-	char name[NAME_SIZE];
-
-	if (!vcpu->is_known) {
-		snprintf(name, sizeof(name), "vCPU (thread %" PRIu32 ")", vcpu->pid);
-		describe(p, vcpu->nest.outer.uuid, parent, name);
-		return;
-	}
-	/* several descriptions of a track are no error */
-	snprintf(name, sizeof(name), "VM 0x%" PRIx32, vcpu->handle);
-	describe(p, vm, parent, name);
-	snprintf(name, sizeof(name), "vCPU %" PRIu32 " (thread %" PRIu32 ")", vcpu->index,
-		 vcpu->pid);
-	describe(p, vcpu->nest.outer.uuid, vm, name);
-}
-
 static void end_vcpu(struct perfetto *p, struct perfetto_vcpu *vcpu)
 {
-	if (vcpu->nest.outer.sequence || vcpu->nest.inner.sequence)
-		describe_vcpu(p, vcpu);
+	const bool is_used = vcpu->nest.outer.sequence || vcpu->nest.inner.sequence;
+	uint64_t parent = is_used ? perfetto_group(p, PERFETTO_GUESTS) : 0;
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "vCPU (thread %" PRIu32 ")", vcpu->pid);
+	if (vcpu->is_known && is_used) {
+		/* several descriptions of a track are no error */
+		snprintf(name, sizeof(name), "VM 0x%" PRIx32, vcpu->handle);
+		describe(p, uuid_in(PERFETTO_GUESTS, UUID_OF_VM | vcpu->handle), parent, name);
+		parent = uuid_in(PERFETTO_GUESTS, UUID_OF_VM | vcpu->handle);
+		snprintf(name, sizeof(name), "vCPU %" PRIu32 " (thread %" PRIu32 ")", vcpu->index,
+			 vcpu->pid);
+	}
+	if (is_used)
+		describe(p, vcpu->nest.outer.uuid, parent, name);
 	free(vcpu->nest.outer.known);
 	free(vcpu->nest.inner.known);
 	free(vcpu);
@@ -545,17 +525,6 @@ void perfetto_guest_end(struct perfetto *p)
 /* Bytes of a text at most: a packet has four of them */
 #define ORIGIN_MAX	256
 
-static uint8_t *put_info(uint8_t *to, const struct origin *origin)
-{
-	uint8_t *info = protobuf_open(to, SYSTEM_INFO), *names = protobuf_open(info, INFO_UTSNAME);
-
-	to = protobuf_text(names, UTSNAME_SYSTEM, origin->system, ORIGIN_MAX);
-	to = protobuf_text(to, UTSNAME_VERSION, origin->version, ORIGIN_MAX);
-	to = protobuf_text(to, UTSNAME_RELEASE, origin->kernel, ORIGIN_MAX);
-	to = protobuf_text(to, UTSNAME_MACHINE, origin->arch, ORIGIN_MAX);
-	return protobuf_close(info, protobuf_close(names, to));
-}
-
 static uint8_t *put_attribute(uint8_t *to, const char *key, const char *value)
 {
 	uint8_t *attribute = protobuf_open(to, ATTRIBUTE);
@@ -566,23 +535,25 @@ static uint8_t *put_attribute(uint8_t *to, const char *key, const char *value)
 	return protobuf_close(attribute, protobuf_text(to, ATTRIBUTE_TEXT, value, ORIGIN_MAX));
 }
 
-static uint8_t *put_attributes(uint8_t *to, const struct origin *origin)
-{
-	uint8_t *attributes = protobuf_open(to, TRACE_ATTRIBUTES);
-
-	to = put_attribute(attributes, "machine", origin->machine);
-	to = put_attribute(to, "boot", origin->boot);
-	return protobuf_close(attributes, put_attribute(to, "kernel", origin->kernel));
-}
-
 void perfetto_put_origin(const struct export *x)
 {
-	uint8_t *start;
+	const struct origin *origin = x->origin;
+	uint8_t *start, *info, *names, *to;
 
-	if (!*x->origin->json)
+	if (!*origin->json)
 		return;
 	start = open_packet(x->out);
-	put_packet(x->out, start, put_info(start, x->origin));
+	info = protobuf_open(start, SYSTEM_INFO);
+	names = protobuf_open(info, INFO_UTSNAME);
+	to = protobuf_text(names, UTSNAME_SYSTEM, origin->system, ORIGIN_MAX);
+	to = protobuf_text(to, UTSNAME_VERSION, origin->version, ORIGIN_MAX);
+	to = protobuf_text(to, UTSNAME_RELEASE, origin->kernel, ORIGIN_MAX);
+	to = protobuf_text(to, UTSNAME_MACHINE, origin->arch, ORIGIN_MAX);
+	put_packet(x->out, start, protobuf_close(info, protobuf_close(names, to)));
 	start = open_packet(x->out);
-	put_packet(x->out, start, put_attributes(start, x->origin));
+	info = protobuf_open(start, TRACE_ATTRIBUTES);
+	to = put_attribute(info, "machine", origin->machine);
+	to = put_attribute(to, "boot", origin->boot);
+	to = put_attribute(to, "kernel", origin->kernel);
+	put_packet(x->out, start, protobuf_close(info, to));
 }
