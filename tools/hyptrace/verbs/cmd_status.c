@@ -94,38 +94,28 @@ static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, uns
 	return text;
 }
 
-static bool is_first_of(struct hyptrace_cpu *const *cpus, unsigned int index)
-{
-	unsigned int i;
-
-	for (i = 0; i < index; i++)
-		if (cpus[i]->consumer == cpus[index]->consumer)
-			return false;
-	return cpus[index]->consumer;
-}
-
 static void print_readers(struct printer *p, const struct hyptrace_remote *remote,
 			  struct hyptrace_cpu *const *cpus, unsigned int nr)
 {
 	const char *label = "readers";
-	char observers[32];
-	unsigned int i;
+	unsigned int i, j;
 
 	if (printer_is_json(p)) {
 		printer_uint(p, label, remote->readers);
 		return;
 	}
 	for (i = 0; i < nr; i++) {
-		if (!is_first_of(cpus, i))
-			continue;
-		print_below(p, &label, describe_reader(cpus[i]->consumer, cpus, nr));
+		for (j = 0; cpus[j]->consumer != cpus[i]->consumer; j++)
+			;
+		/* each process once */
+		if (j == i && cpus[i]->consumer)
+			print_below(p, &label, describe_reader(cpus[i]->consumer, cpus, nr));
 	}
-	if (!*label)
-		return;
 	/* the driver does not tell which process an observer is */
-	snprintf(observers, sizeof(observers), "%u observer%s", remote->readers,
-		 remote->readers == 1 ? "" : "s");
-	printer_str(p, label, remote->readers ? observers : "none");
+	if (*label)
+		print_below(p, &label, remote->readers ?
+			    xasprintf("%u observer%s", remote->readers,
+				      remote->readers == 1 ? "" : "s") : xstrdup("none"));
 }
 
 /* The filters of the events, or their triggers: in JSON by name, in text one below the other */
@@ -172,58 +162,16 @@ static void print_fired(struct printer *p, const struct hyptrace_remote *remote)
 	if (printer_is_json(p))
 		printer_array(p, label);
 	for (i = 0; i < remote->nr_fired; i++) {
-		if (printer_is_json(p)) {
-			printer_object(p, NULL);
-			firing_print_keys(p, remote, i);
-			printer_end(p);
+		if (!printer_is_json(p)) {
+			print_below(p, &label, firing_text(remote, i));
 			continue;
 		}
-		print_below(p, &label, firing_text(remote, i));
+		printer_object(p, NULL);
+		firing_print_keys(p, remote, i);
+		printer_end(p);
 	}
 	if (printer_is_json(p))
 		printer_end(p);
-}
-
-/* Print how to convert time stamps to the time of day. */
-static void print_clock(struct printer *p, const char *name)
-{
-	uint64_t offset = clock_offset();
-	char text[40];
-
-	printer_str(p, "clock", name);
-	if (strcmp(name, "boot"))
-		return;
-	if (printer_is_json(p)) {
-		printer_s64(p, "clock_offset", offset);
-		return;
-	}
-	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", offset / NSEC_PER_SEC,
-		 offset % NSEC_PER_SEC / NSEC_PER_USEC);
-	printer_str(p, "clock_offset", text);
-}
-
-static void print_labels(struct printer *p, const struct hyptrace_remote *remote,
-			 struct hyptrace_cpu *const *cpus, unsigned int nr,
-			 struct hyptrace_event *const *events, unsigned int nr_events)
-{
-	printer_labels(p, labels);
-	printer_str(p, "description", remote->description);
-	printer_styled(p, "state",
-		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
-		       hyptrace_state_name(remote->state));
-	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
-	printer_size(p, "size_requested", remote->size_requested);
-	printer_size(p, "size_allocated", remote->size_allocated);
-	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
-	printer_size(p, "subbuf_size", remote->subbuf_size);
-	print_clock(p, remote->clock);
-	print_readers(p, remote, cpus, nr);
-	printer_bool(p, "protected", remote->is_protected);
-	print_of_events(p, "filters", false, remote, events, nr_events);
-	if (printer_is_json(p))
-		printer_bool(p, "armed", remote->is_armed);
-	print_of_events(p, "triggers", true, remote, events, nr_events);
-	print_fired(p, remote);
 }
 
 static int print_remote(struct context *ctx, const struct hyptrace_remote *remote,
@@ -231,8 +179,10 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 {
 	auto_events struct hyptrace_event **events = NULL;
 	struct hyptrace_cpu **cpus auto_cpus = NULL;
+	const uint64_t offset = clock_offset();
 	unsigned int nr_events, nr, i;
 	struct printer *p = ctx->p;
+	char text[40];
 	int code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 
 	for (i = 0; columns->nr_chosen && !code && i < nr; i++)
@@ -244,7 +194,31 @@ static int print_remote(struct context *ctx, const struct hyptrace_remote *remot
 		return code;
 	printer_object(p, NULL);
 	printer_heading(p, "name", remote->name);
-	print_labels(p, remote, cpus, nr, events, nr_events);
+	printer_labels(p, labels);
+	printer_str(p, "description", remote->description);
+	printer_styled(p, "state",
+		       remote->state == HYPTRACE_STATE_TRACING ? STYLE_GOOD : STYLE_PLAIN,
+		       hyptrace_state_name(remote->state));
+	printer_str(p, "mode", hyptrace_mode_name(remote->mode));
+	printer_size(p, "size_requested", remote->size_requested);
+	printer_size(p, "size_allocated", remote->size_allocated);
+	printer_uint(p, "nr_subbufs", remote->nr_subbufs);
+	printer_size(p, "subbuf_size", remote->subbuf_size);
+	printer_str(p, "clock", remote->clock);
+	/* how to convert time stamps to the time of day */
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", offset / NSEC_PER_SEC,
+		 offset % NSEC_PER_SEC / NSEC_PER_USEC);
+	if (!strcmp(remote->clock, "boot") && printer_is_json(p))
+		printer_s64(p, "clock_offset", offset);
+	else if (!strcmp(remote->clock, "boot"))
+		printer_str(p, "clock_offset", text);
+	print_readers(p, remote, cpus, nr);
+	printer_bool(p, "protected", remote->is_protected);
+	print_of_events(p, "filters", false, remote, events, nr_events);
+	if (printer_is_json(p))
+		printer_bool(p, "armed", remote->is_armed);
+	print_of_events(p, "triggers", true, remote, events, nr_events);
+	print_fired(p, remote);
 	columns_print_all(columns, p, "cpus", cpus, nr);
 	printer_end(p);
 	return EXIT_DONE;
@@ -257,12 +231,9 @@ struct input {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
-
 	if (key != OPT_BOOT)
 		return ARGP_ERR_UNKNOWN;
-	in->boot = true;
-	in->words = arg;
+	*(struct input *)state->input = (struct input){ .boot = true, .words = arg };
 	return 0;
 }
 

@@ -72,29 +72,11 @@ static const struct argp argp = {
 	.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
 };
 
-/* The file of --file takes the place of the standard output. Return an exit code. */
-static int open_output(struct strace *s)
-{
-	struct context *ctx = s->session.ctx;
-	struct stat input, output;
-
-	if (!s->output)
-		return EXIT_DONE;
-	if (s->session.path && !stat(s->session.path, &input) && !stat(s->output, &output) &&
-	    input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-		return cmd_fail("cannot write to \"%s\": it is the file to read", s->output);
-	ctx->color = false;
-	ctx->out.fd = open(s->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (ctx->out.fd >= 0)
-		return EXIT_DONE;
-	ctx->out.fd = STDOUT_FILENO;
-	return cmd_fail("cannot write to \"%s\": %s", s->output, strerror(errno));
-}
-
 static int cmd_strace(struct context *ctx, int argc, char **argv)
 {
+	struct stat input, output;
 	static struct strace s;
-	int code;
+	int code = EXIT_DONE;
 
 	s.session = (struct session){
 		.ctx = ctx,
@@ -108,7 +90,19 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 	/* the standard output has the calls */
 	s.session.child.no_stdout = !s.output;
 	ctx->csv = s.csv;
-	code = open_output(&s) ?: session_open(&s.session) ?: strace_begin(&s);
+	if (s.output && s.session.path && !stat(s.session.path, &input) &&
+	    !stat(s.output, &output) && input.st_dev == output.st_dev &&
+	    input.st_ino == output.st_ino) {
+		code = cmd_fail("cannot write to \"%s\": it is the file to read", s.output);
+	} else if (s.output) {
+		/* it takes the place of the standard output */
+		ctx->color = false;
+		ctx->out.fd = open(s.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (ctx->out.fd < 0)
+			code = cmd_fail("cannot write to \"%s\": %s", s.output, strerror(errno));
+		ctx->out.fd = code ? STDOUT_FILENO : ctx->out.fd;
+	}
+	code = code ?: session_open(&s.session) ?: strace_begin(&s);
 	if (!code) {
 		code = session_run(&s.session);
 		strace_finish(&s);

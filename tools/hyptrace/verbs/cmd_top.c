@@ -64,22 +64,6 @@ static void keep_note(const char *text)
 	last_note = text ? strdup(text) : NULL;
 }
 
-static void print_block(struct top *top)
-{
-	struct top_screen screen = { .has_utf8 = top->has_utf8 };
-	struct out *out = &top->stat.session.ctx->out;
-	unsigned int i;
-
-	top_screen_rows(&screen, &top->view, &top->look);
-	for (i = 0; i < screen.nr; i++) {
-		out_puts(out, screen.lines[i].text);
-		out_putc(out, '\n');
-	}
-	out_putc(out, '\n');
-	out_flush(out);
-	top_screen_free(&screen);
-}
-
 static void draw(struct top *top)
 {
 	struct top_screen screen = { .has_utf8 = top->has_utf8 };
@@ -167,49 +151,51 @@ static void wait_for_replay(struct top *top)
 		 !signals_stop);
 }
 
-/* Of a file that is read again, take what was shown before, but do not show it. */
-static bool is_known(struct top *top, const struct stat *stat)
-{
-	if (!stat->session.ctx->json && top->model.end < stat->end)
-		top_model_take(&top->model, stat);
-	if (top->shown && stat->end <= top->shown)
-		return true;
-	top->shown = stat->end;
-	return false;
-}
-
 static bool show(struct stat *stat)
 {
 	struct top *top = stat->owner;
+	const bool json = stat->session.ctx->json;
+	struct top_screen screen = { .has_utf8 = top->has_utf8 };
+	struct out *out = &stat->session.ctx->out;
+	unsigned int i;
 
-	if (stat->session.path && is_known(top, stat))
-		return true;
+	/* of a file that is read again, take what was shown before, but do not show it */
+	if (stat->session.path) {
+		if (!json && top->model.end < stat->end)
+			top_model_take(&top->model, stat);
+		if (top->shown && stat->end <= top->shown)
+			return true;
+		top->shown = stat->end;
+	}
 
 	/* the begun interval, unless the user wants other rows */
 	if (top->next != TOP_STAY) {
-		if (top->next == TOP_OTHER_SOURCE && top->stat.by == stat->by &&
-		    !stat->session.ctx->json)
+		if (top->next == TOP_OTHER_SOURCE && top->stat.by == stat->by && !json)
 			top_model_take(&top->model, stat);
 		return false;
 	}
 	top->has_worked = true;
-	if (stat->session.ctx->json) {
+	if (!json && !stat->session.path)
+		top_model_take(&top->model, stat);
+	if (!json && !top->look.paused)
+		update(top);
+	if (json) {
 		stat_print(stat);
+	} else if (!top->is_batch) {
+		draw(top);
 	} else {
-		if (!stat->session.path)
-			top_model_take(&top->model, stat);
-		if (!top->look.paused)
-			update(top);
-		if (top->is_batch)
-			print_block(top);
-		else
-			draw(top);
+		top_screen_rows(&screen, &top->view, &top->look);
+		for (i = 0; i < screen.nr; i++)
+			out_printf(out, "%s\n", screen.lines[i].text);
+		out_putc(out, '\n');
+		out_flush(out);
+		top_screen_free(&screen);
 	}
 	if (stat->session.path && !top->is_batch)
 		wait_for_replay(top);
 	if (top->stat.session.count && !--top->stat.session.count)
 		top->next = TOP_QUIT;
-	return top->next == TOP_STAY && !stat->session.ctx->out.error;
+	return top->next == TOP_STAY && !out->error;
 }
 
 /* Take numbers until the user wants other ones or the end. Return an exit code. */

@@ -7,21 +7,6 @@
 #include "output/die.h"
 #include "view/pages/pages.h"
 
-static error_t parse_argument(struct who *who, char *arg)
-{
-	if (who->is_leaks || who->has_page) {
-		if (who->session.path || who->is_live)
-			return ARGP_ERR_UNKNOWN;
-		who->is_live = !strcmp(arg, "live");
-		who->session.path = who->is_live ? NULL : arg;
-		return 0;
-	}
-	who->has_page = true;
-	return parse_number(arg, UINT64_MAX, &who->page) ? 0 :
-	       cmd_usage("bad page \"%s\": use a page frame number such as 0x812f3, or an address with --address",
-			 arg);
-}
-
 static error_t check(const struct who *who)
 {
 	const struct session *s = &who->session;
@@ -52,7 +37,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		who->is_leaks = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return parse_argument(who, arg);
+		if (!who->is_leaks && !who->has_page) {
+			who->has_page = true;
+			return parse_number(arg, UINT64_MAX, &who->page) ? 0 :
+			       cmd_usage("bad page \"%s\": use a page frame number such as 0x812f3, or an address with --address",
+					 arg);
+		}
+		if (who->session.path || who->is_live)
+			break;
+		who->is_live = !strcmp(arg, "live");
+		who->session.path = who->is_live ? NULL : arg;
+		return 0;
 	case ARGP_KEY_END:
 		return check(who);
 	}

@@ -90,13 +90,10 @@ static int check_word(const struct strace_choice *choice, const char *word, bool
 		found |= try_name(word, choice->known[i].name, &near);
 	if (found)
 		return EXIT_DONE;
-	if (strpbrk(word, "*?["))
-		return cmd_fail("cannot trace \"%s\": no call matches", word);
-	if (near)
-		return cmd_fail("cannot trace \"%s\": no such call; did you mean \"%s\"?", word,
-				near);
-	return cmd_fail("cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
-			word);
+	return cmd_fail(strpbrk(word, "*?[") ? "cannot trace \"%s\": no call matches" : near ?
+			"cannot trace \"%s\": no such call; did you mean \"%s\"?" :
+			"cannot trace \"%s\": no such call: use names of hypercalls, SMCs, PSCI and FF-A functions, exits, or of their events, as \"hyptrace list --names\" prints them",
+			word, near);
 }
 
 /* Find the names of calls, and check that each word is one. Return an exit code. */

@@ -14,18 +14,6 @@
 /* What a sentence has before a time at its end */
 #define BEFORE_TIME	" <"
 
-/* Return the length of a sentence without the time at its end. */
-static size_t without_time(const char *text, size_t len)
-{
-	const char *at, *last = NULL;
-
-	if (!len || text[len - 1] != '>')
-		return len;
-	for (at = strstr(text, BEFORE_TIME); at; at = strstr(at + 1, BEFORE_TIME))
-		last = at;
-	return last ? (size_t)(last - text) : len;
-}
-
 /* What the PMU has counted during a call; NULL if it has not */
 static const uint64_t *counts_of(const struct hyptrace_span *call)
 {
@@ -34,34 +22,6 @@ static const uint64_t *counts_of(const struct hyptrace_span *call)
 	if (call->record.size != HYPTRACE_SPAN_PAYLOAD || call->meaning->size > STRACE_PMU_OFFSET)
 		return NULL;
 	return (const uint64_t *)(data + STRACE_PMU_OFFSET);
-}
-
-static void print_text(struct lines *lines, const struct hyptrace_span *call, bool times,
-		       const struct pmu *pmu)
-{
-	const uint64_t *counts = counts_of(call);
-	const struct hyptrace_event *event = call->meaning->event;
-	const bool is_sentence = hyptrace_formats_has_sentence(lines->formats, event);
-	const char *text;
-	unsigned int i;
-	size_t len;
-
-	lines_put_head(lines, call->cpu, call->end);
-	out_spaces(lines->out, (size_t)INDENT * call->depth);
-	text = hyptrace_formats_text(lines->formats, event, &call->record, &len);
-	/* the sentences of other calls begin with their names */
-	if (!is_sentence || call->kind == HYPTRACE_KIND_GUEST_EXIT ||
-	    call->kind == HYPTRACE_KIND_GUEST_FIXUP) {
-		out_puts(lines->out, event->name);
-		out_puts(lines->out, ": ");
-	}
-	if (!is_sentence)
-		text_put_plain(lines->out, text);
-	else
-		out_write(lines->out, text, times ? len : without_time(text, len));
-	for (i = 0; counts && i < pmu->nr; i++)
-		out_printf(lines->out, " %s=%" PRIu64, pmu->words[i], counts[i]);
-	out_putc(lines->out, '\n');
 }
 
 static void print_number(struct printer *p, const char *key, const struct hyptrace_span *call,
@@ -114,10 +74,37 @@ static void print_json(struct lines *lines, const struct hyptrace_span *call,
 void strace_print(struct lines *lines, const struct hyptrace_span *call, bool times,
 		  const struct pmu *pmu)
 {
-	if (lines->json)
+	const uint64_t *counts = counts_of(call);
+	const struct hyptrace_event *event = call->meaning->event;
+	const bool is_sentence = hyptrace_formats_has_sentence(lines->formats, event);
+	const char *text, *at;
+	unsigned int i;
+	size_t len;
+
+	if (lines->json) {
 		print_json(lines, call, pmu);
+		return;
+	}
+	lines_put_head(lines, call->cpu, call->end);
+	out_spaces(lines->out, (size_t)INDENT * call->depth);
+	text = hyptrace_formats_text(lines->formats, event, &call->record, &len);
+	/* the sentences of other calls begin with their names */
+	if (!is_sentence || call->kind == HYPTRACE_KIND_GUEST_EXIT ||
+	    call->kind == HYPTRACE_KIND_GUEST_FIXUP) {
+		out_puts(lines->out, event->name);
+		out_puts(lines->out, ": ");
+	}
+	/* a sentence may have a time at its end, behind the last such mark */
+	if (is_sentence && !times && len && text[len - 1] == '>')
+		for (at = text; (at = strstr(at, BEFORE_TIME)); at++)
+			len = at - text;
+	if (!is_sentence)
+		text_put_plain(lines->out, text);
 	else
-		print_text(lines, call, times, pmu);
+		out_write(lines->out, text, len);
+	for (i = 0; counts && i < pmu->nr; i++)
+		out_printf(lines->out, " %s=%" PRIu64, pmu->words[i], counts[i]);
+	out_putc(lines->out, '\n');
 }
 
 static const struct column all_columns[] = {
@@ -131,13 +118,6 @@ static const struct column all_columns[] = {
 	{ .key = "total", .head = "TOTAL", .flags = COLUMN_NUMBER | COLUMN_JSON },
 };
 
-static bool is_of(const struct strace_sum *sum, const struct hyptrace_span *call)
-{
-	if (sum->kind != call->kind || !sum->name != !call->name)
-		return false;
-	return call->name ? !strcmp(sum->name, call->name) : sum->key == call->key;
-}
-
 /* Add a call, whose name must stay valid. */
 void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
 			bool has_failed)
@@ -146,8 +126,12 @@ void strace_summary_add(struct strace_summary *summary, const struct hyptrace_sp
 	struct strace_sum *sum;
 	unsigned int i;
 
-	for (i = 0; i < summary->nr && !is_of(&summary->sums[i], call); i++)
-		;
+	for (i = 0; i < summary->nr; i++) {
+		sum = &summary->sums[i];
+		if (sum->kind == call->kind && !sum->name == !call->name &&
+		    (call->name ? !strcmp(sum->name, call->name) : sum->key == call->key))
+			break;
+	}
 	if (i == summary->nr)
 		*xappend(summary->sums, summary->nr) = (struct strace_sum){
 			.kind = call->kind, .name = call->name, .key = call->key,

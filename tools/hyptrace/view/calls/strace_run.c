@@ -76,35 +76,32 @@ static struct hyptrace_filter *parse_both(const struct hyptrace_event *event, co
 	return hyptrace_filter_new(&event, 1, NULL, true, text, NULL, NULL);
 }
 
-/* Make the filter at EL2 of an event. NULL: EL2 records all, and the command chooses. */
-static struct hyptrace_filter *make_filter(const struct strace *s, enum hyptrace_kind kind)
-{
-	const struct hyptrace_event *event = event_of(s, kind);
-	const char *condition = s->session.choice.filter;
-	auto_free char *choice = strace_choice_filter(&s->choice, kind);
-
-	/* together they may have too many comparisons, or the event has not all of the fields */
-	return parse_both(event, choice, condition) ?: parse_both(event, choice, NULL) ?:
-	       parse_both(event, NULL, condition);
-}
-
 static int hold(struct strace *s)
 {
-	const char *names[HYPTRACE_NR_KINDS];
+	const char *names[HYPTRACE_NR_KINDS], *condition = s->session.choice.filter;
 	struct event_choice choice = { .names = names };
 	struct hyptrace_error err;
 	enum hyptrace_kind kind;
 
 	for (kind = 0; kind < HYPTRACE_NR_KINDS; kind++) {
 		auto_filter struct hyptrace_filter *filter = NULL;
+		auto_free char *chosen = NULL;
 		const struct hyptrace_event *event = event_of(s, kind);
 		const bool is_witness = s->vms.nr && STRACE_WITNESSES & BIT(kind);
 
 		if (!event || event->missing || !(is_witness || s->needed & BIT(kind)))
 			continue;
 		names[choice.nr++] = event->name;
-		/* tracefs has no filters */
-		filter = is_witness || s->session.ctx->is_tracefs ? NULL : make_filter(s, kind);
+		/*
+		 * tracefs has no filters. Together they may have too many comparisons, or the event
+		 * has not all of the fields: EL2 records all, and the command chooses.
+		 */
+		if (!is_witness && !s->session.ctx->is_tracefs) {
+			chosen = strace_choice_filter(&s->choice, kind);
+			filter = parse_both(event, chosen, condition) ?:
+				 parse_both(event, chosen, NULL) ?:
+				 parse_both(event, NULL, condition);
+		}
 		if ((filter || event->filter) &&
 		    event_hold(s->session.ctx->h, event, true, filter, event->trigger,
 			       event->after, &err))
@@ -129,19 +126,6 @@ int strace_begin(struct strace *s)
 		outer &= ~BIT(HYPTRACE_KIND_HYPERCALL);
 	s->nest = or_die(hyptrace_nest_new(s->model, outer));
 	return session->stream ? hold(s) : EXIT_DONE;
-}
-
-static bool is_shown(struct strace *s, const struct hyptrace_meaning *meaning,
-		     const struct hyptrace_stream_event *event)
-{
-	const struct hyptrace_record *rec = &event->record;
-	const struct hyptrace_filter *filter = s->session.choice.parsed;
-
-	if (!strace_choice_accept(&s->choice, meaning, hyptrace_meaning_key(meaning, rec)))
-		return false;
-	if (filter && !hyptrace_filter_match(filter, rec))
-		return false;
-	return !s->vms.nr || strace_vms_accept(&s->vms, meaning, event->cpu, rec);
 }
 
 static struct pmu_counts *counts_of(struct strace *s, unsigned int cpu)
@@ -170,6 +154,7 @@ static void add_counts(struct strace *s, struct hyptrace_stream_event *call,
 
 static void take(struct strace *s, const struct hyptrace_stream_event *event)
 {
+	const struct hyptrace_filter *filter = s->session.choice.parsed;
 	const struct hyptrace_meaning *meaning = s->model->unknown;
 	const struct hyptrace_record *rec = &event->record;
 	struct hyptrace_stream_event call = *event;
@@ -180,7 +165,10 @@ static void take(struct strace *s, const struct hyptrace_stream_event *event)
 	if (s->vms.nr)
 		strace_vms_note(&s->vms, meaning, event->cpu, rec);
 	if (s->needed & BIT(meaning->kind))
-		shown = is_shown(s, meaning, event);
+		shown = strace_choice_accept(&s->choice, meaning,
+					     hyptrace_meaning_key(meaning, rec)) &&
+			(!filter || hyptrace_filter_match(filter, rec)) &&
+			(!s->vms.nr || strace_vms_accept(&s->vms, meaning, event->cpu, rec));
 	else
 		call.record.data = NULL;
 	if (s->session.pmu.nr && meaning->kind == HYPTRACE_KIND_PMU)

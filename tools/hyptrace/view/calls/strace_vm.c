@@ -63,41 +63,33 @@ static void *get(struct map *map, uint64_t key, size_t size)
 	return entry->ptr;
 }
 
-/* Remember the threads that a process has: they may end before their last events are read. */
-static void list_threads(struct strace_vms *vms, struct strace_vm_target *target)
+int strace_vms_open(struct strace_vms *vms)
 {
+	struct strace_vm_target *target;
 	struct thread *thread;
 	char pattern[64];
 	glob_t found;
-	uint64_t id;
 	size_t i;
 
-	snprintf(pattern, sizeof(pattern), "/proc/%" PRIu64 "/task/*", target->value);
-	if (glob(pattern, 0, NULL, &found))
-		return;
-	for (i = 0; i < found.gl_pathc; i++) {
-		id = strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10);
-		thread = get(&vms->threads, id, sizeof(*thread));
-		thread->process = target;
-	}
-	globfree(&found);
-}
-
-int strace_vms_open(struct strace_vms *vms)
-{
-	unsigned int i;
-
 	vms->is_live = true;
-	for (i = 0; i < vms->nr; i++) {
-		struct strace_vm_target *target = &vms->targets[i];
-
+	for (target = vms->targets; target < vms->targets + vms->nr; target++) {
 		if (target->is_handle)
 			continue;
 		target->pidfd = syscall(SYS_pidfd_open, (pid_t)target->value, 0);
 		if (target->pidfd < 0)
 			return cmd_fail("there is no process %" PRIu64 ": -p takes the process that runs the VM, or the handle of the VM, such as 0x1000",
 					target->value);
-		list_threads(vms, target);
+		/* remember its threads: they may end before their last events are read */
+		snprintf(pattern, sizeof(pattern), "/proc/%" PRIu64 "/task/*", target->value);
+		if (glob(pattern, 0, NULL, &found))
+			continue;
+		for (i = 0; i < found.gl_pathc; i++) {
+			thread = get(&vms->threads,
+				     strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10),
+				     sizeof(*thread));
+			thread->process = target;
+		}
+		globfree(&found);
 	}
 	return EXIT_DONE;
 }
@@ -116,18 +108,6 @@ bool strace_vms_have_ended(const struct strace_vms *vms)
 	return vms->nr;
 }
 
-static bool is_thread_of(const struct strace_vm_target *target, uint64_t id, bool is_live)
-{
-	char path[64];
-
-	if (target->is_handle)
-		return false;
-	if (!is_live)
-		return target->value == id;
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64, target->value, id);
-	return !access(path, F_OK);
-}
-
 /* Is a thread that of a vCPU of a chosen VM? @handle is 0 if the event does not say it. */
 static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint64_t ts)
 {
@@ -136,6 +116,7 @@ static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint
 			      (!thread->looked_up ||
 			       (vms->is_live && ts - thread->looked_up >= LOOKUP_TIME));
 	unsigned int i;
+	char path[64];
 
 	if (looks_up)
 		thread->looked_up = ts;
@@ -144,8 +125,12 @@ static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint
 	for (i = 0; i < vms->nr; i++) {
 		struct strace_vm_target *target = &vms->targets[i];
 
-		if (looks_up && is_thread_of(target, id, vms->is_live))
-			thread->process = target;
+		if (looks_up && !target->is_handle) {
+			snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64,
+				 target->value, id);
+			if (vms->is_live ? !access(path, F_OK) : target->value == id)
+				thread->process = target;
+		}
 		if (handle && target->is_handle && target->value == handle)
 			thread->vm = target;
 	}
