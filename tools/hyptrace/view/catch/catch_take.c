@@ -181,55 +181,35 @@ static void subtract(struct hyptrace_event_counter *now, const struct hyptrace_e
 }
 
 /*
- * Without a base, all that is counted counts. Else begin with what the counters have now. One that
- * has less than its base was reset: what it has was counted since then.
+ * Without a base, all that is counted counts. If others have reset the counters or switched them
+ * off, count again, and begin with what the counters have now. One that has less than its base was
+ * reset: what it has was counted since then.
  */
-static int renew_base(struct catcher *c, struct hyptrace_error *err)
-{
-	struct catch_counting *counting = &c->counting;
-	struct hyptrace_event_counter **now;
-	unsigned int nr, i;
-	int ret;
-
-	if (!counting->base)
-		return 0;
-	ret = read_counters(c, &now, &nr, err);
-	if (ret)
-		return ret;
-	for (i = 0; i < nr; i++)
-		if (!find_base(counting, now[i]))
-			subtract(now[i], now[i]);
-	hyptrace_free_counters(counting->base);
-	counting->base = now;
-	counting->nr_base = nr;
-	return 0;
-}
-
-/* If others have reset the counters or switched them off, count again. */
-static void renew(struct catcher *c)
-{
-	auto_event struct hyptrace_event *event = NULL;
-	const struct session *s = &c->session;
-	struct hyptrace_error err;
-
-	if (hyptrace_get_event(s->ctx->h, s->name, c->event->name, &event, NULL))
-		return;
-	if (event->count_breaks != c->counting.breaks) {
-		c->counting.breaks = event->count_breaks;
-		if (hold(c, true, &err) || renew_base(c, &err))
-			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
-				 c->event->name, err.text);
-	}
-}
-
 static void read_sums(struct catcher *c)
 {
+	auto_event struct hyptrace_event *event = NULL;
 	struct hyptrace_event *const events[] = { (struct hyptrace_event *)c->event, NULL };
 	struct catch_counting *counting = &c->counting;
 	const struct hyptrace_event_counter *base;
+	struct hyptrace_event_counter **now = NULL;
+	struct hyptrace_error err;
 	unsigned int nr, i;
 
-	renew(c);
+	if (!hyptrace_get_event(c->session.ctx->h, c->session.name, c->event->name, &event, NULL) &&
+	    event->count_breaks != counting->breaks) {
+		counting->breaks = event->count_breaks;
+		if (hold(c, true, &err) || (counting->base && read_counters(c, &now, &nr, &err)))
+			cmd_note("cannot go on to count \"%s\": %s: its usual time is not up to date",
+				 c->event->name, err.text);
+	}
+	for (i = 0; now && i < nr; i++)
+		if (!find_base(counting, now[i]))
+			subtract(now[i], now[i]);
+	if (now) {
+		hyptrace_free_counters(counting->base);
+		counting->base = now;
+		counting->nr_base = nr;
+	}
 	if (read_counters(c, &counting->now, &nr, NULL))
 		return;
 	for (i = 0; i < nr; i++) {
@@ -272,16 +252,6 @@ static struct counter_sum *find_usual(const struct catcher *c, const struct hypt
 	return sum;
 }
 
-/* The event itself says nothing about others. Counters that others have reset may lack it. */
-static uint64_t *find_own(const struct counter_sum *sum, uint64_t time)
-{
-	unsigned int i = 0;
-
-	while (i + 1 < sum->of->nr_buckets && hyptrace_counter_bucket(sum->of, i + 1) <= time)
-		i++;
-	return sum->total >= time && sum->buckets[i] ? &sum->buckets[i] : NULL;
-}
-
 /* The time that half of the events stay below, ns; 0 if it is not known */
 static uint64_t median_bound(const struct counter_sum *usual)
 {
@@ -296,61 +266,54 @@ static uint64_t median_bound(const struct counter_sum *usual)
 	return 0;
 }
 
-static void print_usual_text(struct out *out, const struct counter_sum *usual)
-{
-	char average[TIME_TEXT_SIZE], half[TIME_TEXT_SIZE];
-	const uint64_t median = median_bound(usual);
-
-	time_text(average, usual->total / usual->count);
-	time_text(half, median);
-	out_printf(out, "usual time%s%s: %s, the average of %" PRIu64 " other%s",
-		   usual->of->name ? " of " : "", usual->of->name ?: "", average, usual->count,
-		   usual->count == 1 ? "" : "s");
-	if (median)
-		out_printf(out, "; half of them took less than %s", half);
-	out_putc(out, '\n');
-}
-
-static void print_usual_json(struct printer *p, const struct counter_sum *usual)
-{
-	const uint64_t median = median_bound(usual);
-
-	printer_object(p, "usual");
-	printer_str(p, "field", usual->of->field);
-	printer_str(p, "name", usual->of->name);
-	printer_uint(p, "count", usual->count);
-	printer_uint(p, "average", usual->total / usual->count);
-	printer_uint_if(p, "half_below", median, median);
-	printer_end(p);
-}
-
 /* For JSON an object must have been begun. */
 static void print_usual(struct catcher *c, const struct hyptrace_record *rec)
 {
-	struct context *ctx = c->session.ctx;
+	struct printer *p = c->session.ctx->p;
+	struct out *out = &c->session.ctx->out;
+	char average[TIME_TEXT_SIZE], half[TIME_TEXT_SIZE];
+	uint64_t time, *own = NULL, median;
 	struct counter_sum *usual;
-	uint64_t time, *own = NULL;
+	unsigned int i = 0;
 
 	if (!c->counting.is_used)
 		return;
 	if (!c->counting.now)
 		read_sums(c);
 	usual = find_usual(c, rec);
-	if (usual && !hyptrace_field_value(c->duration, rec, &time))
-		own = find_own(usual, time);
+	/* the event itself says nothing about others; counters that were reset may lack it */
+	if (usual && !hyptrace_field_value(c->duration, rec, &time)) {
+		while (i + 1 < usual->of->nr_buckets &&
+		       hyptrace_counter_bucket(usual->of, i + 1) <= time)
+			i++;
+		own = usual->total >= time && usual->buckets[i] ? &usual->buckets[i] : NULL;
+	}
 	if (own) {
 		--*own;
 		usual->count--;
 		usual->total -= time;
 	}
-	if (usual && usual->count && ctx->json)
-		print_usual_json(ctx->p, usual);
-	else if (usual && usual->count)
-		print_usual_text(&ctx->out, usual);
-	else if (ctx->json)
-		printer_none(ctx->p, "usual");
-	else
-		out_puts(&ctx->out, "usual time: not known, EL2 has counted no other such event\n");
+	median = usual && usual->count ? median_bound(usual) : 0;
+	if (usual && usual->count && c->lines.json) {
+		printer_object(p, "usual");
+		printer_str(p, "field", usual->of->field);
+		printer_str(p, "name", usual->of->name);
+		printer_uint(p, "count", usual->count);
+		printer_uint(p, "average", usual->total / usual->count);
+		printer_uint_if(p, "half_below", median, median);
+		printer_end(p);
+	} else if (usual && usual->count) {
+		time_text(average, usual->total / usual->count);
+		time_text(half, median);
+		out_printf(out, "usual time%s%s: %s, the average of %" PRIu64 " other%s",
+			   usual->of->name ? " of " : "", usual->of->name ?: "", average,
+			   usual->count, usual->count == 1 ? "" : "s");
+		out_printf(out, median ? "; half of them took less than %s\n" : "\n", half);
+	} else if (c->lines.json) {
+		printer_none(p, "usual");
+	} else {
+		out_puts(out, "usual time: not known, EL2 has counted no other such event\n");
+	}
 	if (own) {
 		++*own;
 		usual->count++;
@@ -377,38 +340,6 @@ static void print_lost(struct catcher *c, const struct hyptrace_stream_event *ev
 	lines_lost(&c->lines, event->cpu, event->record.ts, event->record.lost);
 }
 
-static void print_events(struct catcher *c, const struct catch_events *events)
-{
-	const struct hyptrace_stream_event *event;
-
-	for (event = events->events; event < events->events + events->nr; event++) {
-		print_lost(c, event);
-		out_spaces(&c->session.ctx->out, 2);
-		lines_event(&c->lines, event->cpu, &event->record);
-	}
-}
-
-static void print_text(struct catcher *c, const struct caught *caught)
-{
-	const unsigned int cpu = caught->event.cpu;
-	struct out *out = &c->session.ctx->out;
-	unsigned int i;
-
-	out_printf(out, "%scaught %" PRIu64 ":\n", c->nr_caught > 1 ? "\n" : "", c->nr_caught);
-	lines_event(&c->lines, cpu, &caught->event.record);
-	print_usual(c, &caught->event.record);
-	for (i = 0; i < NR_AROUND; i++) {
-		const bool is_own = i == AROUND_BEFORE || i == AROUND_AFTER;
-		const bool has_lost = i == AROUND_BEFORE && caught->event.record.lost;
-
-		if (caught->around[i].nr || has_lost)
-			out_printf(out, is_own ? "%s on CPU %u:\n" : "%s:\n", parts[i].title, cpu);
-		print_events(c, &caught->around[i]);
-		if (has_lost)
-			print_lost(c, &caught->event);
-	}
-}
-
 static void print_object(struct catcher *c, const char *key,
 			 const struct hyptrace_stream_event *event)
 {
@@ -418,31 +349,50 @@ static void print_object(struct catcher *c, const char *key,
 	printer_json(c->session.ctx->p, key, object, len);
 }
 
-static void print_json(struct catcher *c, const struct caught *caught)
-{
-	struct printer *p = c->session.ctx->p;
-	unsigned int i, j;
-
-	printer_line(p, STYLE_PLAIN, "%s", "");
-	printer_uint(p, "caught", c->nr_caught);
-	print_object(c, "event", &caught->event);
-	print_usual(c, &caught->event.record);
-	for (i = 0; i < NR_AROUND; i++) {
-		printer_array(p, parts[i].key);
-		for (j = 0; j < caught->around[i].nr; j++)
-			print_object(c, NULL, &caught->around[i].events[j]);
-		printer_end(p);
-	}
-	printer_end(p);
-}
-
 static void print(struct catcher *c, struct caught *caught)
 {
+	const unsigned int cpu = caught->event.cpu;
+	const bool json = c->lines.json;
+	struct printer *p = c->session.ctx->p;
+	struct out *out = &c->session.ctx->out;
+	unsigned int i, j;
+
 	c->nr_caught++;
-	if (printer_is_json(c->session.ctx->p))
-		print_json(c, caught);
-	else
-		print_text(c, caught);
+	if (json) {
+		printer_line(p, STYLE_PLAIN, "%s", "");
+		printer_uint(p, "caught", c->nr_caught);
+		print_object(c, "event", &caught->event);
+	} else {
+		out_printf(out, "%scaught %" PRIu64 ":\n", c->nr_caught > 1 ? "\n" : "",
+			   c->nr_caught);
+		lines_event(&c->lines, cpu, &caught->event.record);
+	}
+	print_usual(c, &caught->event.record);
+	for (i = 0; i < NR_AROUND; i++) {
+		const bool is_own = i == AROUND_BEFORE || i == AROUND_AFTER;
+		const bool has_lost = i == AROUND_BEFORE && caught->event.record.lost;
+		const struct catch_events *around = &caught->around[i];
+
+		if (json)
+			printer_array(p, parts[i].key);
+		else if (around->nr || has_lost)
+			out_printf(out, is_own ? "%s on CPU %u:\n" : "%s:\n", parts[i].title, cpu);
+		for (j = 0; j < around->nr; j++) {
+			if (json) {
+				print_object(c, NULL, &around->events[j]);
+				continue;
+			}
+			print_lost(c, &around->events[j]);
+			out_spaces(out, 2);
+			lines_event(&c->lines, around->events[j].cpu, &around->events[j].record);
+		}
+		if (json)
+			printer_end(p);
+		else if (has_lost)
+			print_lost(c, &caught->event);
+	}
+	if (json)
+		printer_end(p);
 	caught_free(caught);
 }
 

@@ -60,17 +60,6 @@ static enum role role_named(const char *name)
 	return ROLE_NONE;
 }
 
-static bool leak_vm_knows_teardown(const struct page_leaks *leaks)
-{
-	const struct hyptrace_field *id = leaks->call->places[HYPTRACE_ROLE_ID].field;
-	unsigned int i;
-
-	for (i = 0; i < id->nr_symbols; i++)
-		if (role_named(id->symbols[i]->name) == ROLE_TEARDOWN)
-			return true;
-	return false;
-}
-
 /* Find a VM that is not gone. Return the VM or NULL. */
 static struct leak_vm *leak_vm_find(const struct page_leaks *leaks, uint32_t handle)
 {
@@ -254,45 +243,24 @@ static void drop_pages(struct page_leaks *leaks, const struct page_change *chang
 	} while (leaks->pages.nr < nr);
 }
 
-/* A guest has lost a page: one take of it is over, that of its place in the guest if possible. */
-static void unshare_page(struct page_leaks *leaks, uint64_t pfn, const struct leak_vm *vm,
-			 uint64_t shift)
-{
-	uint64_t minor, found = UINT64_MAX;
-	const struct map_entry *entry;
-
-	for (minor = 0; (entry = map_find(&leaks->pages, pfn, minor)); minor++) {
-		const struct page_take *take = entry->ptr;
-
-		if (take->vm != vm || take->owner != HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST)
-			continue;
-		found = minor;
-		if (take->shift == shift)
-			break;
-	}
-	if (found != UINT64_MAX)
-		drop(leaks, pfn, found);
-}
-
-static void unshare(struct page_leaks *leaks, const struct page_change *change)
-{
-	const struct leak_vm *vm = leak_vm_find(leaks, change->handle);
-	uint64_t i;
-
-	/* A damaged event may have any number of pages. */
-	for (i = 0; vm && i < change->nr && i < leaks->max_pages && leaks->pages.nr; i++)
-		unshare_page(leaks, change->pfn + i, vm, change->gfn - change->pfn);
-}
-
 /* False: an event is missing, or hypercalls have no names; page_leaks_free() in any case */
 bool page_leaks_init(struct page_leaks *leaks, size_t max_pages, struct hyptrace_formats *formats)
 {
+	const struct hyptrace_field *id;
+	unsigned int i;
+
 	*leaks = (struct page_leaks){
 		.model = or_die(hyptrace_model_new(formats, NULL)), .max_pages = max_pages,
 	};
 	leaks->transition = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_TRANSITION);
 	leaks->call = hyptrace_model_of_kind(leaks->model, HYPTRACE_KIND_HYPERCALL);
-	return leaks->transition && leaks->call && leak_vm_knows_teardown(leaks);
+	if (!leaks->transition || !leaks->call)
+		return false;
+	id = leaks->call->places[HYPTRACE_ROLE_ID].field;
+	for (i = 0; i < id->nr_symbols; i++)
+		if (role_named(id->symbols[i]->name) == ROLE_TEARDOWN)
+			return true;
+	return false;
 }
 
 void page_leaks_free(struct page_leaks *leaks)
@@ -377,7 +345,10 @@ static void take_pages(struct page_leaks *leaks, const struct page_change *chang
 static void add_change(struct page_leaks *leaks, unsigned int cpu,
 		       const struct hyptrace_record *rec)
 {
+	const struct map_entry *entry;
+	const struct leak_vm *vm;
 	struct page_change change;
+	uint64_t i, minor, found;
 	bool to_hyp, to_guest;
 
 	leaks->transitions++;
@@ -386,13 +357,27 @@ static void add_change(struct page_leaks *leaks, unsigned int cpu,
 		return;
 	to_hyp = !strcmp(change.to, "hyp");
 	to_guest = !strcmp(change.to, "guest");
-	if (!strcmp(change.op, "unshare")) {
-		if (to_hyp)
-			drop_pages(leaks, &change, OWNER(HOST_SHARED_HYP));
-		else if (to_guest)
-			unshare(leaks, &change);
-		return;
+	if (!strcmp(change.op, "unshare") && to_hyp)
+		drop_pages(leaks, &change, OWNER(HOST_SHARED_HYP));
+	vm = !strcmp(change.op, "unshare") && to_guest ? leak_vm_find(leaks, change.handle) : NULL;
+	/* A damaged event may have any number of pages. */
+	for (i = 0; vm && i < change.nr && i < leaks->max_pages && leaks->pages.nr; i++) {
+		/* a guest has lost a page: one take is over, that of its place there if possible */
+		found = UINT64_MAX;
+		for (minor = 0; (entry = map_find(&leaks->pages, change.pfn + i, minor)); minor++) {
+			const struct page_take *take = entry->ptr;
+
+			if (take->vm != vm || take->owner != HYPTRACE_OWNERSHIP_HOST_SHARED_GUEST)
+				continue;
+			found = minor;
+			if (take->shift == change.gfn - change.pfn)
+				break;
+		}
+		if (found != UINT64_MAX)
+			drop(leaks, change.pfn + i, found);
 	}
+	if (!strcmp(change.op, "unshare"))
+		return;
 	if (!strcmp(change.op, "donate") || !strcmp(change.op, "reclaim"))
 		/* nobody shares the pages before and afterwards */
 		drop_pages(leaks, &change, ALL);

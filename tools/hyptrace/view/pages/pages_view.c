@@ -239,24 +239,6 @@ int page_run(struct who *who)
 
 /* Leaks */
 
-/* Is the answer of the hypervisor what the history says? */
-static bool is_confirmed(const struct page_leak *leak, uint8_t owner)
-{
-	return owner == leak->take->owner || (leak->take->owner == HYPTRACE_OWNERSHIP_HYP &&
-					      owner == HYPTRACE_OWNERSHIP_HYP_SHARED_HOST);
-}
-
-/* Count the entries of neighbouring pages, or of the same one, that one question can be about. */
-static uint64_t count_neighbours(const struct page_leak *list, uint64_t nr)
-{
-	uint64_t i;
-
-	for (i = 1; i < nr && list[i].pfn - list[i - 1].pfn <= 1 &&
-	     list[i].pfn - list[0].pfn < HYPTRACE_PAGE_COUNT_MAX; i++)
-		;
-	return i;
-}
-
 /* Keep those leaks that the hypervisor confirms now. Return an exit code. */
 static int confirm(struct who *who)
 {
@@ -269,14 +251,23 @@ static int confirm(struct who *who)
 	for (i = 0; i < nr; i = next) {
 		const uint64_t first = list[i].pfn;
 
-		next = i + count_neighbours(&list[i], nr - i);
+		/* neighbouring pages, or the same one, that one question can be about */
+		for (next = i + 1; next < nr && list[next].pfn - list[next - 1].pfn <= 1 &&
+		     list[next].pfn - first < HYPTRACE_PAGE_COUNT_MAX; next++)
+			;
 		if (hyptrace_get_page_owners(s->ctx->h, s->name, first,
 					     list[next - 1].pfn - first + 1, owners, &err))
 			return cmd_fail("cannot ask \"%s\" for the owner of page 0x%" PRIx64 ": %s",
 					s->name, first, err.text);
-		for (; i < next; i++)
-			if (is_confirmed(&list[i], owners[list[i].pfn - first]))
+		for (; i < next; i++) {
+			const uint8_t answer = owners[list[i].pfn - first];
+			const uint8_t owner = list[i].take->owner;
+
+			/* as the history says */
+			if (answer == owner || (owner == HYPTRACE_OWNERSHIP_HYP &&
+						answer == HYPTRACE_OWNERSHIP_HYP_SHARED_HOST))
 				list[kept++] = list[i];
+		}
 	}
 	who->back = nr - kept;
 	who->counts.leaked = kept;
@@ -446,69 +437,42 @@ static int check_rings(struct who *who)
 	return EXIT_DONE;
 }
 
-static int check_file(const struct who *who)
-{
-	const struct page_leaks *leaks = &who->leaks;
-
-	if (leaks->calls && (!leaks->nr_gone || leaks->transitions))
-		return EXIT_DONE;
-	/* the session has said that no event is there */
-	if (who->session.is_outside)
-		return EXIT_REFUSED;
-	return cmd_fail("cannot look for leaks in \"%s\": it holds no event %s (use \"hyptrace record -e mem_transition,host_hcall\")",
-			who->session.name, leaks->calls ? "mem_transition" : "host_hcall");
-}
-
-static int look(struct who *who)
-{
-	struct session *s = &who->session;
-	int code = session_run(s) ?: (s->path ? check_file(who) : check_rings(who));
-
-	if (code)
-		return code;
-	who->list = page_leaks_list(&who->leaks, &who->counts);
-	if (!s->path)
-		code = confirm(who);
-	if (!code)
-		code = print_leaks(who);
-	free(who->list);
-	return code;
-}
-
-/* Does the hypervisor record who gets and gives back pages, also those of guests? */
-static int check_events(const struct session *s)
-{
-	const struct hyptrace_event *lacking = find_lacking(s);
-
-	if (!lacking)
-		return EXIT_DONE;
-	return cmd_fail("cannot look for leaks%s%s%s: %s%s is not in %s", s->path ? " in \"" : "",
-			s->path ? s->name : "", s->path ? "\"" : "",
-			lacking->missing ? "" : "the memory of guests in ", lacking->name,
-			s->path ? "the file's kernel" : "this kernel");
-}
-
 int leaks_run(struct who *who)
 {
 	struct session *s = &who->session;
+	const struct hyptrace_event *lacking = find_lacking(s);
+	const struct page_leaks *leaks = &who->leaks;
 	struct hyptrace_error err;
 	uint8_t owner;
-	int code = check_events(s);
+	int code;
 
-	if (code)
-		return code;
-
+	/* the hypervisor must record who gets and gives back pages, also those of guests */
+	if (lacking)
+		return cmd_fail("cannot look for leaks%s%s%s: %s%s is not in %s",
+				s->path ? " in \"" : "", s->path ? s->name : "", s->path ? "\"" : "",
+				lacking->missing ? "" : "the memory of guests in ", lacking->name,
+				s->path ? "the file's kernel" : "this kernel");
 	/* A hypervisor that is not in protected mode owns no pages. */
 	if (s->remote && hyptrace_get_page_owners(s->ctx->h, s->name, 0, 1, &owner, &err))
 		return cmd_fail("cannot look for leaks: %s", err.text);
 	if (page_leaks_init(&who->leaks, PAGE_LEAKS_MAX_PAGES, s->formats))
-		code = look(who);
+		code = session_run(s) ?: (s->path ? EXIT_DONE : check_rings(who));
 	else if (s->path)
 		code = cmd_fail("cannot look for leaks in \"%s\": it has no events mem_transition and host_hcall with the names of hypercalls",
 				s->name);
 	else
 		code = cmd_fail("cannot look for leaks: the hypercalls of \"%s\" have no names",
 				s->name);
+	if (!code && s->path && !(leaks->calls && (!leaks->nr_gone || leaks->transitions)))
+		/* the session may have said that no event is there */
+		code = s->is_outside ? EXIT_REFUSED :
+		       cmd_fail("cannot look for leaks in \"%s\": it holds no event %s (use \"hyptrace record -e mem_transition,host_hcall\")",
+				s->name, leaks->calls ? "mem_transition" : "host_hcall");
+	if (!code) {
+		who->list = page_leaks_list(leaks, &who->counts);
+		code = (s->path ? EXIT_DONE : confirm(who)) ?: print_leaks(who);
+		free(who->list);
+	}
 	page_leaks_free(&who->leaks);
 	return code;
 }

@@ -47,32 +47,10 @@ static int fail(const char *what)
 	return cmd_fail("cannot record the host: %s: %s", what, strerror(errno));
 }
 
-static bool is_named(const char *word, const char *system, const char *event)
-{
-	auto_free char *pattern = NULL;
-	const char *colon = strchr(word, ':');
-
-	if (!colon)
-		return !fnmatch(word, system, 0) || !fnmatch(word, event, 0);
-	pattern = xstrndup(word, colon - word);
-	return !fnmatch(pattern, system, 0) && !fnmatch(colon + 1, event, 0);
-}
-
-static void add_event(struct record_host *host, const char *system, const char *event)
-{
-	const unsigned int nr = host->nr_events++;
-
-	host->systems = xreallocarray(host->systems, nr + 1, sizeof(*host->systems));
-	host->names = xreallocarray(host->names, nr + 1, sizeof(*host->names));
-	host->formats = xreallocarray(host->formats, nr + 1, sizeof(*host->formats));
-	host->systems[nr] = xstrdup(system);
-	host->names[nr] = xstrdup(event);
-	host->formats[nr] = NULL;
-}
-
 static int list_events(struct record_host *host)
 {
 	char **systems = tracefs_event_systems(NULL), **system, **events, **event;
+	unsigned int nr;
 
 	if (!systems && errno == ENOENT)
 		return cmd_fail("cannot record the host: this kernel has no tracefs, or it is not mounted");
@@ -81,8 +59,13 @@ static int list_events(struct record_host *host)
 				strerror(errno));
 	for (system = systems; *system; system++) {
 		events = strcmp(*system, TRACERS) ? tracefs_system_events(NULL, *system) : NULL;
-		for (event = events; event && *event; event++)
-			add_event(host, *system, *event);
+		for (event = events; event && *event; event++) {
+			nr = host->nr_events;
+			*xappend(host->systems, nr) = xstrdup(*system);
+			nr = host->nr_events;
+			xappend(host->formats, nr);
+			*xappend(host->names, host->nr_events) = xstrdup(*event);
+		}
 		tracefs_list_free(events);
 	}
 	tracefs_list_free(systems);
@@ -118,13 +101,16 @@ static int choose_events(struct record_host *host)
 	auto_free bool *named = xcalloc(host->nr_events + 1, sizeof(*named));
 
 	for (i = 0; i < words->nr && !code; i++) {
+		const char *word = words->words[i], *colon = strchr(word, ':');
+		auto_free char *system = colon ? xstrndup(word, colon - word) : NULL;
 		bool found = false;
 
 		for (j = 0; j < host->nr_events; j++) {
-			if (!is_named(words->words[i], host->systems[j], host->names[j]))
-				continue;
-			named[j] = true;
-			found = true;
+			const bool in = !fnmatch(system ?: word, host->systems[j], 0);
+			const bool is = !fnmatch(colon ? colon + 1 : word, host->names[j], 0);
+
+			named[j] |= colon ? in && is : in || is;
+			found |= colon ? in && is : in || is;
 		}
 		if (!found)
 			code = fail_unknown(host, words->words[i]);
@@ -251,21 +237,6 @@ static int start_guard(struct record_host *host)
 	return fail("cannot start a process");
 }
 
-static void end_guard(struct record_host *host)
-{
-	int status = 0;
-	char *path;
-
-	close(host->guard_fd);
-	while (waitpid(host->guard, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!status)
-		return;
-	path = tracefs_instance_get_dir(host->instance);
-	cmd_note("cannot remove the instance of tracefs: remove %s", path ? path : "it");
-	tracefs_put_tracing_file(path);
-}
-
 /* Make an instance that nobody else has, not even a recording that was killed. */
 static int make_instance(struct record_host *host)
 {
@@ -313,32 +284,29 @@ static char *cpu_file(unsigned int cpu, const char *name)
 	return xasprintf("per_cpu/cpu%u/%s", cpu, name);
 }
 
-static int open_cpu(struct record_host *host, unsigned int id)
-{
-	auto_free char *name = cpu_file(id, "trace_pipe_raw");
-	int fd = tracefs_instance_file_open(host->instance, name,
-					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	host->ids = xreallocarray(host->ids, host->nr_cpus + 1, sizeof(*host->ids));
-	host->ids[host->nr_cpus] = id;
-	*xappend(host->cpus, host->nr_cpus) = (struct record_host_cpu){ .id = id, .fd = fd };
-	return fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
-}
-
 static int open_cpus(struct record *r)
 {
 	const struct context *ctx = r->session.ctx;
 	struct record_host *host = &r->host;
 	char *path = tracefs_instance_get_file(host->instance, "per_cpu");
 	auto_free struct dirent **cpus = NULL;
-	int nr, i, code = EXIT_DONE;
-	unsigned int id;
+	int nr, i, fd, code = EXIT_DONE;
+	unsigned int id, nr_ids;
 
 	nr = path ? scandir(path, &cpus, NULL, versionsort) : 0;
 	for (i = 0; i < nr; i++) {
 		if (!code && sscanf(cpus[i]->d_name, "cpu%u", &id) == 1 &&
-		    (!ctx->have_cpus || ctx->cpus.all || cpu_list_has(&ctx->cpus, id)))
-			code = open_cpu(host, id);
+		    (!ctx->have_cpus || ctx->cpus.all || cpu_list_has(&ctx->cpus, id))) {
+			auto_free char *name = cpu_file(id, "trace_pipe_raw");
+
+			nr_ids = host->nr_cpus;
+			*xappend(host->ids, nr_ids) = id;
+			fd = tracefs_instance_file_open(host->instance, name,
+							O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+			*xappend(host->cpus, host->nr_cpus) =
+				(struct record_host_cpu){ .id = id, .fd = fd };
+			code = fd < 0 ? fail("cannot open the events of a CPU") : EXIT_DONE;
+		}
 		free(cpus[i]);
 	}
 	tracefs_put_tracing_file(path);
@@ -347,49 +315,39 @@ static int open_cpus(struct record *r)
 	return code;
 }
 
-static int enable_events(struct record_host *host)
+/* The caller calls record_host_end() in any case. */
+int record_host_begin(struct record *r)
 {
+	struct record_host *host = &r->host;
 	unsigned int i;
+	int code;
 
-	for (i = 0; i < host->nr_events; i++)
-		if (tracefs_event_file_write(host->instance, host->systems[i], host->names[i],
-					     "enable", "1") < 0)
-			return cmd_fail("cannot record the host: cannot enable \"%s:%s\": %s",
-					host->systems[i], host->names[i], strerror(errno));
-	return EXIT_DONE;
-}
-
-static int check_tracefs(const struct record *r)
-{
+	host->subbuf_size = r->session.remote->subbuf_size;
+	host->guard_fd = -1;
+	host->pipe[0] = -1;
 	tracefs_set_loglevel(TEP_LOG_NONE);
 	if (strcmp(r->session.clock, CLOCK))
 		return cmd_fail("cannot record the host beside \"%s\": its clock is \"%s\", not \"%s\"",
 				r->session.name, r->session.clock, CLOCK);
 	if (!tracefs_tracing_dir())
 		return cmd_fail("cannot record the host: this kernel has no tracefs, or it cannot be mounted");
-	return EXIT_DONE;
-}
-
-/* The caller calls record_host_end() in any case. */
-int record_host_begin(struct record *r)
-{
-	struct record_host *host = &r->host;
-	int code;
-
-	host->subbuf_size = r->session.remote->subbuf_size;
-	host->guard_fd = -1;
-	host->pipe[0] = -1;
-	code = check_tracefs(r) ?: choose_events(host) ?: make_instance(host) ?:
+	code = choose_events(host) ?: make_instance(host) ?:
 	       write_file(host, "tracing_on", "0") ?: write_file(host, "trace_clock", CLOCK) ?:
 	       set_subbuf_size(host) ?: read_formats(host) ?: open_cpus(r);
 	if (code)
 		return code;
 	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);
 	host->kbuf = or_die(kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST));
-	if (!pipe2(host->pipe, O_CLOEXEC))
-		return enable_events(host);
-	host->pipe[0] = -1;
-	return fail("cannot make a pipe");
+	if (pipe2(host->pipe, O_CLOEXEC)) {
+		host->pipe[0] = -1;
+		return fail("cannot make a pipe");
+	}
+	for (i = 0; i < host->nr_events; i++)
+		if (tracefs_event_file_write(host->instance, host->systems[i], host->names[i],
+					     "enable", "1") < 0)
+			return cmd_fail("cannot record the host: cannot enable \"%s:%s\": %s",
+					host->systems[i], host->names[i], strerror(errno));
+	return EXIT_DONE;
 }
 
 int record_host_switch(struct record *r, bool on)
@@ -404,6 +362,8 @@ void record_host_end(struct record *r)
 {
 	struct record_host *host = &r->host;
 	unsigned int i;
+	int status = 0;
+	char *path;
 
 	for (i = 0; i < host->nr_cpus; i++)
 		if (host->cpus[i].fd >= 0)
@@ -413,8 +373,16 @@ void record_host_end(struct record *r)
 		close(host->pipe[0]);
 		close(host->pipe[1]);
 	}
-	if (host->guard)
-		end_guard(host);
+	if (host->guard) {
+		close(host->guard_fd);
+		while (waitpid(host->guard, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (status) {
+		path = tracefs_instance_get_dir(host->instance);
+		cmd_note("cannot remove the instance of tracefs: remove %s", path ? path : "it");
+		tracefs_put_tracing_file(path);
+	}
 	if (host->instance)
 		tracefs_instance_free(host->instance);
 	for (i = 0; i < host->nr_events; i++) {
@@ -461,16 +429,6 @@ static ssize_t read_full(struct record_host *host, int fd, size_t size)
 	return n - n % host->subbuf_size;
 }
 
-/* Read a sub-buffer that may not be full. Return likewise. */
-static ssize_t read_partial(struct record_host *host, int fd)
-{
-	ssize_t n = TEMP_FAILURE_RETRY(read(fd, host->subbufs, host->subbuf_size));
-
-	if (n < 0)
-		return is_nothing() ? 0 : -errno;
-	return n == (ssize_t)host->subbuf_size ? n : 0;
-}
-
 static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial,
 		     struct hyptrace_error *err)
 {
@@ -490,7 +448,12 @@ static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial
 			return -EOVERFLOW;
 		n = read_full(host, cpu->fd, room);
 		if (!n && partial) {
-			n = read_partial(host, cpu->fd);
+			/* a sub-buffer that may not be full */
+			n = TEMP_FAILURE_RETRY(read(cpu->fd, host->subbufs, host->subbuf_size));
+			if (n < 0)
+				n = is_nothing() ? 0 : -errno;
+			else if (n != (ssize_t)host->subbuf_size)
+				n = 0;
 			is_last = !host->is_stopped;
 		}
 		if (n < 0) {
@@ -537,15 +500,6 @@ static uint64_t get_stat(const char *stats, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static uint64_t count_lost(struct record_host *host, unsigned int cpu)
-{
-	auto_free char *name = cpu_file(cpu, "stats");
-	auto_free char *stats = tracefs_instance_file_read(host->instance, name, NULL);
-
-	return get_stat(stats, "\noverrun: ") + get_stat(stats, "\ncommit overrun: ") +
-	       get_stat(stats, "\ndropped events: ");
-}
-
 /* Give the current file its counts, and the names of the host's tasks. */
 void record_host_count(struct record *r)
 {
@@ -557,7 +511,11 @@ void record_host_count(struct record *r)
 	if (!r->file.w)
 		return;
 	for (cpu = host->cpus; cpu < host->cpus + host->nr_cpus; cpu++) {
-		lost = count_lost(host, cpu->id);
+		auto_free char *name = cpu_file(cpu->id, "stats");
+		auto_free char *stats = tracefs_instance_file_read(host->instance, name, NULL);
+
+		lost = get_stat(stats, "\noverrun: ") + get_stat(stats, "\ncommit overrun: ") +
+		       get_stat(stats, "\ndropped events: ");
 		hyptrace_file_set_counts(r->file.w, cpu->id | HYPTRACE_FILE_OF_HOST, cpu->events,
 					 lost - cpu->lost, 0);
 		cpu->sum.events += cpu->events;
