@@ -85,42 +85,6 @@ static void age_files(const struct record *r)
 	}
 }
 
-/* Give the file before the age 0. It keeps its name, too, until the newest replaces it. */
-static void hold_file_before(const struct record *r)
-{
-	auto_free char *before = aged(r, 0);
-
-	/* the command was killed while it aged files */
-	if (!access(before, F_OK))
-		age_files(r);
-	if (link(r->path, before) && errno != ENOENT)
-		rename(r->path, before);
-}
-
-/* The newest file could not be finished: all others stay what they were. */
-static void release_file_before(const struct record *r)
-{
-	auto_free char *before = aged(r, 0);
-
-	if (!access(r->path, F_OK))
-		unlink(before);
-	else
-		rename(before, r->path);
-}
-
-/* Write what waits, and count the events that the disk had no room for. */
-static void count_unwritten(struct record *r)
-{
-	struct hyptrace_file_writer *w = r->file.ended;
-	struct record_host_cpu *cpu;
-	struct record_ring *ring;
-
-	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
-		ring->unwritten = hyptrace_file_unwritten(w, ring->cpu);
-	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)
-		cpu->unwritten = hyptrace_file_unwritten(w, cpu->id | HYPTRACE_FILE_OF_HOST);
-}
-
 /* Events that were counted are lost. */
 static void lose(struct record *r, struct ring_counts *counts, uint64_t *unwritten)
 {
@@ -131,16 +95,29 @@ static void lose(struct record *r, struct ring_counts *counts, uint64_t *unwritt
 	*unwritten = 0;
 }
 
+/* Write what waits, and give the file its name. */
 static void *finish(void *arg)
 {
 	struct record *r = arg;
 	struct record_file *file = &r->file;
 	const bool ages = r->rotate > 1;
+	auto_free char *before = aged(r, 0);
+	struct record_host_cpu *cpu;
+	struct record_ring *ring;
 	struct stat st;
 
-	count_unwritten(r);
-	if (ages)
-		hold_file_before(r);
+	/* the events that the disk had no room for */
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
+		ring->unwritten = hyptrace_file_unwritten(file->ended, ring->cpu);
+	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)
+		cpu->unwritten = hyptrace_file_unwritten(file->ended,
+							 cpu->id | HYPTRACE_FILE_OF_HOST);
+	/* the command was killed while it aged files */
+	if (ages && !access(before, F_OK))
+		age_files(r);
+	/* the file before gets the age 0, and keeps its name until the newest replaces it */
+	if (ages && link(r->path, before) && errno != ENOENT)
+		rename(r->path, before);
 	file->ended_bytes = hyptrace_file_size(file->ended);
 	if (r->snapshot && hyptrace_file_failed(file->ended, &file->err)) {
 		/* nothing was consumed: the next snapshot has all events */
@@ -155,10 +132,13 @@ static void *finish(void *arg)
 	} else if (!record_is_stream(r) && !stat(r->path, &st)) {
 		file->ended_bytes = st.st_size;
 	}
-	if (ages && file->failed)
-		release_file_before(r);
-	else if (ages)
+	if (ages && !file->failed)
 		age_files(r);
+	/* the newest file could not be finished: all others stay what they were */
+	else if (ages && !access(r->path, F_OK))
+		unlink(before);
+	else if (ages)
+		rename(before, r->path);
 	file->ended = NULL;
 	return NULL;
 }

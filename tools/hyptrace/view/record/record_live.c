@@ -77,57 +77,50 @@ static int set_filter(struct record *r)
 	return EXIT_DONE;
 }
 
-/* Print why the ring of a CPU cannot be read. */
-static int fail_ring(const struct session *s, unsigned int cpu, const struct hyptrace_error *err)
-{
-	auto_cpu struct hyptrace_cpu *found = NULL;
-	char name[HYPTRACE_PROCESS_NAME_SIZE];
-	const bool is_busy = err->errnum == EBUSY;
-
-	if (is_busy && !hyptrace_get_cpu(s->ctx->h, s->name, cpu, &found, NULL) && found->consumer)
-		return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT, cpu,
-				s->name, hyptrace_process_name(found->consumer, name));
-	return cmd_fail("cannot read CPU %u of \"%s\": %s%s", cpu, s->name, err->text,
-			is_busy ? BUSY_HINT : "");
-}
-
-static int add_ring(struct record *r, unsigned int cpu)
-{
-	const struct session *s = &r->session;
-	struct record_ring *ring = &r->rings[r->nr_rings];
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = r->nr_rings };
-	struct hyptrace_error err;
-
-	ring->reader = hyptrace_reader_open_on(s->ctx->h, s->name, cpu, O_NONBLOCK, &err);
-	/* without a list, the CPUs that have a ring are meant */
-	if (!ring->reader && err.errnum == ENXIO && !(s->ctx->have_cpus && !s->ctx->cpus.all))
-		return EXIT_DONE;
-	ring->cpu = cpu;
-	r->nr_rings += !!ring->reader;
-	if (!ring->reader ||
-	    hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err))
-		return fail_ring(s, cpu, &err);
-	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, hyptrace_reader_fd(ring->reader), &event))
-		return cmd_fail("cannot wait for events: %s", strerror(errno));
-	return EXIT_DONE;
-}
-
 /* Become the consumer. The caller calls close_rings() in any case. */
 static int open_rings(struct record *r)
 {
 	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	const struct session *s = &r->session;
+	char name[HYPTRACE_PROCESS_NAME_SIZE];
+	struct hyptrace_error err;
+	struct record_ring *ring;
 	unsigned int nr, i;
 	int code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
 
 	if (code)
 		return code;
 	r->rings = xcalloc(nr + 1, sizeof(*r->rings));
-	for (i = 0; i < nr && !code; i++)
-		code = add_ring(r, cpus[i]->id);
-	if (!code && !r->nr_rings)
-		code = cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
-	return code;
+	for (i = 0; i < nr; i++) {
+		struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = r->nr_rings };
+		auto_cpu struct hyptrace_cpu *found = NULL;
+
+		ring = &r->rings[r->nr_rings];
+		ring->cpu = cpus[i]->id;
+		ring->reader = hyptrace_reader_open_on(s->ctx->h, s->name, ring->cpu, O_NONBLOCK,
+						       &err);
+		/* without a list, the CPUs that have a ring are meant */
+		if (!ring->reader && err.errnum == ENXIO &&
+		    !(s->ctx->have_cpus && !s->ctx->cpus.all))
+			continue;
+		r->nr_rings += !!ring->reader;
+		if (ring->reader &&
+		    !hyptrace_reader_watermark(ring->reader, LOOK_USEC, WATERMARK_PERCENT, &err)) {
+			if (!epoll_ctl(r->epoll, EPOLL_CTL_ADD, hyptrace_reader_fd(ring->reader),
+				       &event))
+				continue;
+			return cmd_fail("cannot wait for events: %s", strerror(errno));
+		}
+		if (err.errnum == EBUSY &&
+		    !hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &found, NULL) &&
+		    found->consumer)
+			return cmd_fail("cannot read CPU %u of \"%s\": %s is reading it" BUSY_HINT,
+					ring->cpu, s->name,
+					hyptrace_process_name(found->consumer, name));
+		return cmd_fail("cannot read CPU %u of \"%s\": %s%s", ring->cpu, s->name, err.text,
+				err.errnum == EBUSY ? BUSY_HINT : "");
+	}
+	return r->nr_rings ? EXIT_DONE : cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
 }
 
 /* Have the PMU count during the chosen events, and record that. */
@@ -173,10 +166,14 @@ static void close_rings(struct record *r)
 	}
 }
 
-/* @ring: NULL of the host */
-static int fail_drain(struct record *r, const struct record_ring *ring,
-		      const struct hyptrace_error *err)
+/*
+ * A drain of a ring, or of the host if that is NULL, has ended early, maybe at the limit. Return
+ * LOOP_WAIT to go on, or an exit code.
+ */
+static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
 {
+	if (err->errnum == EOVERFLOW)
+		return r->rotate ? record_next_file(r) ?: LOOP_WAIT : EXIT_DONE;
 	record_hide_status(r);
 	r->has_failed = true;
 	if (err->errnum == ENODEV)
@@ -187,17 +184,6 @@ static int fail_drain(struct record *r, const struct record_ring *ring,
 	if (!ring)
 		return cmd_fail("the host: %s: the recording ends", err->text);
 	return cmd_fail("CPU %u: %s: the recording ends", ring->cpu, err->text);
-}
-
-/* A drain has ended early, maybe at the limit. Return LOOP_WAIT to go on, or an exit code. */
-static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
-{
-	int code;
-
-	if (err->errnum != EOVERFLOW)
-		return fail_drain(r, ring, err);
-	code = r->rotate ? record_next_file(r) : EXIT_DONE;
-	return code || !r->rotate ? code : LOOP_WAIT;
 }
 
 /* A CPU may record as fast as this reads: then the ring is still ready. Return likewise. */
@@ -302,19 +288,6 @@ static int run(struct record *r)
 	return loop_run(l);
 }
 
-/* If a pipe blocks, the user's next signal ends the program; a file is finished in any case. */
-static int end_file(struct record *r)
-{
-	int code;
-
-	signal(SIGALRM, SIG_IGN);
-	signals_end_program(record_is_stream(r));
-	code = record_end_file(r);
-	/* the command may still run: a signal ends it, too */
-	signals_end_program(false);
-	return code;
-}
-
 static int set_size(struct record *r, uint64_t bytes)
 {
 	const struct hyptrace_settings settings = {
@@ -364,9 +337,13 @@ static int end(struct record *r, int code)
 		record_host_count(r);
 	/* before the file is finished: a signal may end that */
 	back = restore(r);
-	last = end_file(r);
-	if (!last)
-		last = record_print_summary(r);
+	/* if a pipe blocks, the next signal ends the program; a file is finished in any case */
+	signal(SIGALRM, SIG_IGN);
+	signals_end_program(record_is_stream(r));
+	last = record_end_file(r);
+	/* the command may still run: a signal ends it, too */
+	signals_end_program(false);
+	last = last ?: record_print_summary(r);
 	code = code ? code : last;
 	return code ? code : back;
 }

@@ -81,23 +81,6 @@ static struct total total_of(const struct record *r)
 	return total;
 }
 
-static bool has_terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
-}
-
-/* A longer line would wrap, and could not be erased. */
-static int terminal_columns(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return COLUMNS_DEFAULT;
-	return size.ws_col;
-}
-
 static const char *size_text(uint64_t bytes, char text[BYTES_SIZE])
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
@@ -115,11 +98,13 @@ void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
 	const struct ring_counts total = total_of(r).sum;
+	const char *term = getenv("TERM");
 	char bytes[BYTES_SIZE], line[LINE_SIZE];
 	unsigned int i, used = 0;
+	struct winsize size;
 	double rate = 0;
 
-	if (r->session.quiet || !has_terminal())
+	if (r->session.quiet || !isatty(STDERR_FILENO) || (term && !strcmp(term, "dumb")))
 		return;
 	for (i = 0; i < r->nr_rings; i++)
 		if (r->rings[i].used > used)
@@ -133,7 +118,10 @@ void record_show_status(struct record *r)
 		 (double)(now - r->begin) / NSEC_PER_SEC, total.events, rate,
 		 size_text(r->file.bytes + hyptrace_file_size(r->file.w), bytes),
 		 total.lost, used);
-	fprintf(stderr, ERASE "%.*s", terminal_columns() - 1, line);
+	/* a longer line would wrap, and could not be erased */
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		size.ws_col = COLUMNS_DEFAULT;
+	fprintf(stderr, ERASE "%.*s", size.ws_col - 1, line);
 	r->has_status = true;
 }
 
@@ -160,20 +148,6 @@ static void print_losses(unsigned int cpu, const struct ring_counts *sum, const 
 	if (sum->lost)
 		cmd_note("CPU %u: %" PRIu64 " events%s recorded, %" PRIu64 " lost", cpu,
 			 sum->events, what, sum->lost);
-}
-
-static void print_host_text(const struct record *r)
-{
-	const struct record_host *host = &r->host;
-	const struct ring_counts total = host_total(r);
-	unsigned int i;
-
-	if (!host->words.nr || (r->session.quiet && !total.lost))
-		return;
-	cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost", total.events,
-		 total.events == 1 ? "" : "s", total.lost);
-	for (i = 0; i < host->nr_cpus; i++)
-		print_losses(host->cpus[i].id, &host->cpus[i].sum, " of the host");
 }
 
 static void print_text(const struct record *r)
@@ -249,8 +223,16 @@ static void print_json(const struct record *r)
 
 int record_print_summary(const struct record *r)
 {
+	const struct ring_counts of_host = host_total(r);
+	unsigned int i;
+
 	print_text(r);
-	print_host_text(r);
+	if (r->host.words.nr && (!r->session.quiet || of_host.lost)) {
+		cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost", of_host.events,
+			 of_host.events == 1 ? "" : "s", of_host.lost);
+		for (i = 0; i < r->host.nr_cpus; i++)
+			print_losses(r->host.cpus[i].id, &r->host.cpus[i].sum, " of the host");
+	}
 	if (r->session.ctx->json)
 		print_json(r);
 	if (!r->unwritten || r->has_failed)

@@ -117,35 +117,6 @@ static void put_counters(struct out *out, const char *remote, const struct metri
 	}
 }
 
-static bool is_per_cpu(const char *event)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-		if (!strcmp(metrics[i].event, event))
-			return metrics[i].per_cpu;
-	return false;
-}
-
-static void put_all_counters(struct out *out, const char *remote,
-			     struct hyptrace_event *const *events,
-			     struct hyptrace_event_counter *const *counters, unsigned int nr)
-{
-	struct counter_sums sums = {};
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		counter_sums_add(&sums, events, counters[i], !is_per_cpu(counters[i]->event));
-	counter_sums_sort(&sums);
-	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		if (metrics[i].count)
-			put_counters(out, remote, &metrics[i], &sums, false);
-		if (metrics[i].seconds)
-			put_counters(out, remote, &metrics[i], &sums, true);
-	}
-	counter_sums_free(&sums);
-}
-
 static void put_rings(struct out *out, const char *remote, struct hyptrace_cpu *const *cpus,
 		      unsigned int nr)
 {
@@ -168,16 +139,6 @@ static void put_rings(struct out *out, const char *remote, struct hyptrace_cpu *
 	}
 }
 
-static void put_states(struct out *out, const struct hyptrace_remote *remote)
-{
-	begin_metric(out, "hyptrace_version_info", "gauge", "The version of the command.");
-	out_puts(out, "hyptrace_version_info{version=\"" HYPTRACE_VERSION "\"} 1\n");
-	begin_metric(out, "hyptrace_tracing", "gauge", "1 while enabled events are recorded, else 0.");
-	out_puts(out, "hyptrace_tracing{");
-	put_label(out, "remote", remote->name);
-	out_printf(out, "} %d\n", remote->state == HYPTRACE_STATE_TRACING);
-}
-
 /* All is read before anything is printed: what is printed is complete. */
 int stat_metrics(struct context *ctx)
 {
@@ -185,7 +146,10 @@ int stat_metrics(struct context *ctx)
 	struct hyptrace_cpu **cpus auto_cpus = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	auto_remote struct hyptrace_remote *remote = NULL;
-	unsigned int nr, nr_counters = 0, nr_cpus;
+	const struct metric *metric, *end = metrics + sizeof(metrics) / sizeof(*metric);
+	unsigned int nr, nr_counters = 0, nr_cpus, i;
+	struct counter_sums sums = {};
+	struct out *out = &ctx->out;
 	struct hyptrace_error err;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 	bool can_count;
@@ -202,8 +166,25 @@ int stat_metrics(struct context *ctx)
 		return code;
 	if (can_count && !nr_counters && !counters_any_counted(events))
 		cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
-	put_states(&ctx->out, remote);
-	put_rings(&ctx->out, remote->name, cpus, nr_cpus);
-	put_all_counters(&ctx->out, remote->name, events, counters, nr_counters);
+	begin_metric(out, "hyptrace_version_info", "gauge", "The version of the command.");
+	out_puts(out, "hyptrace_version_info{version=\"" HYPTRACE_VERSION "\"} 1\n");
+	begin_metric(out, "hyptrace_tracing", "gauge", "1 while enabled events are recorded, else 0.");
+	out_puts(out, "hyptrace_tracing{");
+	put_label(out, "remote", remote->name);
+	out_printf(out, "} %d\n", remote->state == HYPTRACE_STATE_TRACING);
+	put_rings(out, remote->name, cpus, nr_cpus);
+	for (i = 0; i < nr_counters; i++) {
+		for (metric = metrics; metric < end && strcmp(metric->event, counters[i]->event);)
+			metric++;
+		counter_sums_add(&sums, events, counters[i], metric == end || !metric->per_cpu);
+	}
+	counter_sums_sort(&sums);
+	for (metric = metrics; metric < end; metric++) {
+		if (metric->count)
+			put_counters(out, remote->name, metric, &sums, false);
+		if (metric->seconds)
+			put_counters(out, remote->name, metric, &sums, true);
+	}
+	counter_sums_free(&sums);
 	return EXIT_DONE;
 }

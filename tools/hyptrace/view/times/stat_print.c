@@ -165,22 +165,12 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 	}
 }
 
-/* The time that it took to record or to count the events. It is a part of the other times. */
-static void print_cost(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu,
-		       uint64_t wall)
-{
-	const bool is_known = stat->event_psec && !cpu->lost_more;
-	/* an event that was lost was recorded, too */
-	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
-	const uint64_t cost = nr * stat->event_psec / PSEC_PER_NSEC;
-
-	time_print_if(p, "tracing", is_known, cost);
-	time_print_if(p, "tracing_spread", is_known, nr * stat->event_spread / PSEC_PER_NSEC);
-	print_percent(p, "tracing_percent", cost, is_known ? wall : 0);
-}
-
 static void print_cpu(struct printer *p, const struct stat *stat, const struct stat_cpu *cpu)
 {
+	const bool has_cost = stat->event_psec && !cpu->lost_more;
+	/* events whose recording or counting took time: one that was lost was recorded, too */
+	const uint64_t nr = cpu->events + cpu->lost + cpu->counted;
+	const uint64_t cost = nr * stat->event_psec / PSEC_PER_NSEC;
 	const uint64_t wall = stat->end - stat->begin;
 	uint64_t ns[NR_STAT_PLACES];
 
@@ -201,7 +191,10 @@ static void print_cpu(struct printer *p, const struct stat *stat, const struct s
 	else
 		printer_uint(p, "lost", cpu->lost);
 	printer_bool(p, "lost_more", cpu->lost_more);
-	print_cost(p, stat, cpu, wall);
+	/* it is a part of the other times */
+	time_print_if(p, "tracing", has_cost, cost);
+	time_print_if(p, "tracing_spread", has_cost, nr * stat->event_spread / PSEC_PER_NSEC);
+	print_percent(p, "tracing_percent", cost, has_cost ? wall : 0);
 	printer_end(p);
 }
 
@@ -376,102 +369,78 @@ static void print_sum(struct printer *p, const struct counter_sum *sum)
 	printer_bool(p, "counted", sum->event->counted);
 }
 
-static void print_buckets(struct printer *p, const struct counter_sum *sum)
-{
-	auto_free struct time_bucket *buckets = xcalloc(sum->of->nr_buckets + 1, sizeof(*buckets));
-	const struct hyptrace_event_counter *of = sum->of;
-	unsigned int i;
-
-	for (i = 0; i < of->nr_buckets; i++) {
-		buckets[i].from = hyptrace_counter_bucket(of, i);
-		if (i + 1 < of->nr_buckets)
-			buckets[i].to = hyptrace_counter_bucket(of, i + 1);
-		buckets[i].count = sum->buckets[i];
-	}
-	time_print_histogram(p, buckets, of->nr_buckets);
-}
-
 static void print_sum_histogram(struct printer *p, const struct counter_sum *sum)
 {
 	static const struct printer_label labels[] = { { "name", "key" }, { 0 } };
+	const struct hyptrace_event_counter *of = sum->of;
+	const unsigned int nr = of ? of->nr_buckets : 0;
+	auto_free struct time_bucket *buckets = xcalloc(nr + 1, sizeof(*buckets));
+	unsigned int i;
 
+	for (i = 0; i < nr; i++) {
+		buckets[i].from = hyptrace_counter_bucket(of, i);
+		if (i + 1 < nr)
+			buckets[i].to = hyptrace_counter_bucket(of, i + 1);
+		buckets[i].count = sum->buckets[i];
+	}
 	printer_object(p, NULL);
 	printer_labels(p, labels);
 	if (printer_is_json(p)) {
 		print_sum(p, sum);
 	} else {
 		printer_heading(p, "event", sum->event->name);
-		if (sum->of)
-			print_key(p, sum->of);
+		if (of)
+			print_key(p, of);
 		print_numbers(p, sum);
 	}
-	if (sum->of && sum->of->nr_buckets)
-		print_buckets(p, sum);
+	if (nr)
+		time_print_histogram(p, buckets, nr);
 	printer_end(p);
-}
-
-static void print_sums(struct context *ctx, const struct columns *columns, bool histogram,
-		       const struct counter_sums *sums)
-{
-	struct printer *p = ctx->p;
-	unsigned int i;
-
-	if (histogram)
-		printer_array(p, NULL);
-	else
-		printer_table(p, NULL, columns);
-	for (i = 0; i < sums->nr; i++) {
-		if (histogram) {
-			print_sum_histogram(p, &sums->sums[i]);
-			continue;
-		}
-		printer_row(p);
-		print_sum(p, &sums->sums[i]);
-		printer_end(p);
-	}
-	printer_end(p);
-}
-
-static int get_sums(struct context *ctx, const char *remote, struct hyptrace_event *const *events,
-		    struct hyptrace_event_counter ***counters, struct counter_sums *sums)
-{
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
-	struct hyptrace_error err;
-	unsigned int nr, i;
-
-	/* refuse CPUs that do not exist */
-	if (ctx->have_cpus && cmd_get_cpus(ctx, remote, &cpus, &nr))
-		return EXIT_REFUSED;
-	if (hyptrace_get_counters(ctx->h, remote, HYPTRACE_CPU_ALL, counters, &nr, &err))
-		return cmd_fail("cannot get the counters: %s", err.text);
-	for (i = 0; i < nr; i++)
-		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, (*counters)[i]->cpu))
-			counter_sums_add(sums, events, (*counters)[i], !ctx->have_cpus);
-	if (!ctx->have_cpus)
-		counter_sums_add_unused(sums, events);
-	counter_sums_sort(sums);
-	return EXIT_DONE;
 }
 
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 {
 	auto_counters struct hyptrace_event_counter **counters = NULL;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	auto_remote struct hyptrace_remote *remote = NULL;
 	struct counter_sums sums = {};
-	unsigned int nr;
+	struct printer *p = ctx->p;
+	struct hyptrace_error err;
+	unsigned int nr, i;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
+	/* refuse CPUs that do not exist */
+	if (!code && ctx->have_cpus)
+		code = cmd_get_cpus(ctx, remote->name, &cpus, &nr);
 	if (code)
 		return code;
-	code = get_sums(ctx, remote->name, events, &counters, &sums);
-	if (!code) {
-		if (!sums.nr && counters_any_counted(events))
-			cmd_note("no counted event has occurred on these CPUs");
-		else if (!sums.nr)
-			cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
-		print_sums(ctx, columns, histogram, &sums);
+	if (hyptrace_get_counters(ctx->h, remote->name, HYPTRACE_CPU_ALL, &counters, &nr, &err))
+		return cmd_fail("cannot get the counters: %s", err.text);
+	for (i = 0; i < nr; i++)
+		if (!ctx->have_cpus || cpu_list_has(&ctx->cpus, counters[i]->cpu))
+			counter_sums_add(&sums, events, counters[i], !ctx->have_cpus);
+	if (!ctx->have_cpus)
+		counter_sums_add_unused(&sums, events);
+	counter_sums_sort(&sums);
+	if (!sums.nr && counters_any_counted(events))
+		cmd_note("no counted event has occurred on these CPUs");
+	else if (!sums.nr)
+		cmd_note("no event is counted: use \"hyptrace count EVENT...\"");
+	if (histogram)
+		printer_array(p, NULL);
+	else
+		printer_table(p, NULL, columns);
+	for (i = 0; i < sums.nr; i++) {
+		if (histogram) {
+			print_sum_histogram(p, &sums.sums[i]);
+			continue;
+		}
+		printer_row(p);
+		print_sum(p, &sums.sums[i]);
+		printer_end(p);
 	}
+	printer_end(p);
 	counter_sums_free(&sums);
-	return code;
+	return EXIT_DONE;
 }

@@ -143,22 +143,6 @@ static int begin(struct session *s)
 	return EXIT_DONE;
 }
 
-/* If nobody has traced before, each CPU switches its ring on while it is in the host. */
-static int add_online(struct stat *stat, bool in_host)
-{
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
-	unsigned int nr, i;
-	int code = cmd_get_cpus(stat->session.ctx, stat->session.name, &cpus, &nr);
-
-	if (code)
-		return code;
-	for (i = 0; i < nr; i++)
-		if (cpus[i]->online)
-			stat_add_cpu(stat, cpus[i]->id)->times.now = in_host ? STAT_HOST :
-									       STAT_UNKNOWN;
-	return EXIT_DONE;
-}
-
 static int hold(struct stat *stat)
 {
 	const char *names[HYPTRACE_NR_KINDS];
@@ -198,11 +182,18 @@ static int run_live(struct stat *stat)
 {
 	struct session *s = &stat->session;
 	const bool is_traced = s->remote->state == HYPTRACE_STATE_TRACING;
+	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	unsigned int nr, i;
 	int code;
 
 	stat->has_clock = !strcmp(s->clock, "boot");
 	s->loop.input_fd = stat->input ? stat->input_fd : -1;
-	code = add_online(stat, stat->has_clock && !is_traced);
+	code = cmd_get_cpus(s->ctx, s->name, &cpus, &nr);
+	/* if nobody has traced before, each CPU switches its ring on while it is in the host */
+	for (i = 0; !code && i < nr; i++)
+		if (cpus[i]->online)
+			stat_add_cpu(stat, cpus[i]->id)->times.now =
+				stat->has_clock && !is_traced ? STAT_HOST : STAT_UNKNOWN;
 	/* Others must not see the visits among their events. */
 	if (!code && !is_traced && !counters_any_counted(s->events))
 		stat_cost_prepare(stat);
