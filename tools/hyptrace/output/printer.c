@@ -106,18 +106,6 @@ static void json_key(struct printer *p, const char *key)
 	}
 }
 
-static void json_end(struct printer *p)
-{
-	const struct frame *frame = top(p);
-
-	p->depth--;
-	if (frame->nr)
-		json_newline(p);
-	out_putc(p->out, frame->kind == FRAME_ARRAY || frame->kind == FRAME_TABLE ? ']' : '}');
-	if (!p->depth)
-		out_putc(p->out, '\n');
-}
-
 /* Text */
 
 static const char *const colors[] = {
@@ -143,19 +131,6 @@ static void flush_object(struct printer *p, struct frame *frame)
 {
 	table_print(frame->table, p->out, 0, frame->indent + INDENT, p->color);
 	frame->table = NULL;
-}
-
-static void text_end(struct printer *p)
-{
-	struct frame *frame = top(p);
-
-	p->depth--;
-	if (frame->kind == FRAME_OBJECT) {
-		flush_object(p, frame);
-	} else if (frame->kind == FRAME_TABLE) {
-		table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
-		p->has_heads |= printer_is_csv(p);
-	}
 }
 
 static void begin(struct printer *p, const char *key, enum frame_kind kind, char bracket)
@@ -233,10 +208,22 @@ void printer_line(struct printer *p, enum printer_style style, const char *fmt, 
 
 void printer_end(struct printer *p)
 {
-	if (printer_is_json(p))
-		json_end(p);
-	else
-		text_end(p);
+	struct frame *frame = top(p);
+	const bool is_array = frame->kind == FRAME_ARRAY || frame->kind == FRAME_TABLE;
+
+	p->depth--;
+	if (printer_is_json(p)) {
+		if (frame->nr)
+			json_newline(p);
+		out_putc(p->out, is_array ? ']' : '}');
+		if (!p->depth)
+			out_putc(p->out, '\n');
+	} else if (frame->kind == FRAME_OBJECT) {
+		flush_object(p, frame);
+	} else if (frame->kind == FRAME_TABLE) {
+		table_print(frame->table, p->out, p->has_heads, frame->indent, p->color);
+		p->has_heads |= printer_is_csv(p);
+	}
 }
 
 static void add_label(struct frame *frame, const char *key, const char *text, const char *color)

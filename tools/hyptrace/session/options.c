@@ -171,27 +171,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Put the words together before any of them is changed, and count those after "--". */
-static void note_words(struct session *s, int argc, char **argv)
-{
-	FILE *f = text_open(&s->command_line);
-	int i;
-
-	fprintf(f, PROGRAM " %s", s->ctx->verb->name);
-	for (i = 1; i < argc; i++) {
-		fprintf(f, " %s", argv[i]);
-		if (!s->command_words && !strcmp(argv[i], "--"))
-			s->command_words = argc - i - 1;
-	}
-	text_close(f);
-}
-
 /* The options that @s->takes, and those of the verb; exit if one is not valid. */
 void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input)
 {
 	struct argp_option options[NR_OPTIONS + 1] = {};
 	const struct argp own = { .options = options, .parser = parse };
+	FILE *f = text_open(&s->command_line);
 	size_t i, nr = 0;
+	int word;
+
+	/* put the words together before any of them is changed, and count those after "--" */
+	fprintf(f, PROGRAM " %s", s->ctx->verb->name);
+	for (word = 1; word < argc; word++) {
+		fprintf(f, " %s", argv[word]);
+		if (!s->command_words && !strcmp(argv[word], "--"))
+			s->command_words = argc - word - 1;
+	}
+	text_close(f);
 
 	for (i = 0; i < NR_OPTIONS; i++)
 		if ((s->takes & session_options[i].takes) == session_options[i].takes &&
@@ -199,7 +195,6 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 			options[nr++] = session_options[i].option;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
-	note_words(s, argc, argv);
 	cmd_parse(s->ctx, argp, argc, argv, input, &own, s);
 	if (s->takes & SESSION_FILE && !s->path)
 		s->path = FILE_DEFAULT;

@@ -138,32 +138,12 @@ static int take_snapshots(struct session *s, uint64_t *skip)
 	return EXIT_DONE;
 }
 
-/* Make the losses after the last event a record without data, at the time of that event. */
-static bool end_ring(struct session_ring *ring)
-{
-	struct hyptrace_record *rec = &ring->event.record;
-	uint64_t lost = hyptrace_snapshot_lost(ring->snap), others = ring->edge.others;
-
-	ring->has_ended = true;
-	ring->inner = session_add_lost(ring->inner, lost);
-	lost = session_add_lost(lost, ring->edge.begin);
-	/* records of the snapshot have reported the inner ones */
-	if (others != HYPTRACE_LOST_UNKNOWN)
-		others -= others > ring->inner ? ring->inner : others;
-	rec->lost = session_add_lost(lost, others);
-	rec->data = NULL;
-	rec->size = 0;
-	/* without events, the time of the losses is not known */
-	if (!rec->ts)
-		rec->ts = clock_now(CLOCK_BOOTTIME);
-	return rec->lost;
-}
-
 /* Get the next event of a ring, or the losses after the last one; return false at the end. */
 static bool next_event(struct session *s, struct session_ring *ring)
 {
 	struct hyptrace_record *rec = &ring->event.record;
 	struct hyptrace_error err;
+	uint64_t lost, others;
 	int ret;
 
 	if (ring->has_ended)
@@ -176,8 +156,23 @@ static bool next_event(struct session *s, struct session_ring *ring)
 		snprintf(err.text, sizeof(err.text), "CPU %u: %.300s", ring->cpu, text);
 		session_note_damage(&err, s);
 	}
-	if (!ret)
-		return end_ring(ring);
+	if (!ret) {
+		/* the losses after the last event: a record without data, at its time */
+		lost = hyptrace_snapshot_lost(ring->snap);
+		others = ring->edge.others;
+		ring->has_ended = true;
+		ring->inner = session_add_lost(ring->inner, lost);
+		lost = session_add_lost(lost, ring->edge.begin);
+		/* records of the snapshot have reported the inner ones */
+		if (others != HYPTRACE_LOST_UNKNOWN)
+			others -= others > ring->inner ? ring->inner : others;
+		rec->lost = session_add_lost(lost, others);
+		rec->data = NULL;
+		rec->size = 0;
+		/* without events, the time of the losses is not known */
+		rec->ts = rec->ts ?: clock_now(CLOCK_BOOTTIME);
+		return rec->lost;
+	}
 	ring->inner = session_add_lost(ring->inner, rec->lost);
 	rec->lost = session_add_lost(rec->lost, ring->edge.begin);
 	ring->edge.begin = 0;

@@ -2,6 +2,8 @@
 /*
  * hyptrace monitor: print changes of state as they happen, or wait until triggers have fired.
  */
+#include <ctype.h>
+
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"
@@ -164,17 +166,6 @@ static void print_reader(struct monitor *mon, const struct hyptrace_reader_notif
 	printer_str(p, "reader", change);
 }
 
-static void print_loss(struct monitor *mon, const struct hyptrace_loss_notification *loss)
-{
-	struct printer *p = mon->ctx->p;
-
-	begin_line(mon, "loss", loss->remote, "CPU %u, %" PRIu64 " event%s, %" PRIu64 " in total",
-		   loss->cpu, loss->count, loss->count == 1 ? "" : "s", loss->total);
-	printer_uint(p, "cpu", loss->cpu);
-	printer_uint(p, "count", loss->count);
-	printer_uint(p, "total", loss->total);
-}
-
 /* End a line, and count it; return 1 if there are enough. */
 static int end_line(struct monitor *mon)
 {
@@ -219,6 +210,8 @@ static int print_notification(const struct hyptrace_notification *notification, 
 			     notification->reader ? notification->reader->remote :
 			     notification->loss ? notification->loss->remote :
 						  notification->remote->name;
+	const struct hyptrace_loss_notification *loss;
+	struct printer *p = mon->ctx->p;
 
 	/* after each of them until_fired() looks at the remote */
 	if (mon->until_fired || (mon->ctx->remote && strcmp(mon->ctx->remote, remote)))
@@ -238,7 +231,12 @@ static int print_notification(const struct hyptrace_notification *notification, 
 		print_reader(mon, notification->reader);
 		break;
 	case HYPTRACE_NOTIFICATION_LOSS:
-		print_loss(mon, notification->loss);
+		loss = notification->loss;
+		begin_line(mon, "loss", remote, "CPU %u, %" PRIu64 " event%s, %" PRIu64 " in total",
+			   loss->cpu, loss->count, loss->count == 1 ? "" : "s", loss->total);
+		printer_uint(p, "cpu", loss->cpu);
+		printer_uint(p, "count", loss->count);
+		printer_uint(p, "total", loss->total);
 		break;
 	case HYPTRACE_NOTIFICATION_TRIGGER:
 		if (!notification->remote->nr_fired && !notification->remote->notified)
@@ -332,20 +330,6 @@ static int look_at_fired(struct monitor *mon)
 			mon->name);
 }
 
-static int fail_late(const struct monitor *mon)
-{
-	const char *arg = mon->timeout, last = arg[strlen(arg) - 1];
-	const char *unit = last >= '0' && last <= '9' ? " s" : "";
-
-	if (mon->goes_on)
-		return cmd_fail("the recording of \"%s\" has not ended within %s%s",
-				mon->name, arg, unit);
-	if (mon->nr_fired)
-		return cmd_fail("not all triggers of \"%s\" have fired within %s%s",
-				mon->name, arg, unit);
-	return cmd_fail("no trigger of \"%s\" has fired within %s%s", mon->name, arg, unit);
-}
-
 /* First the notifications that arrived before a loss were printed. */
 static int after_news(struct loop *l, bool lost)
 {
@@ -367,19 +351,6 @@ static bool stop(struct loop *l)
 
 	mon->is_late = true;
 	return false;
-}
-
-static int wait_until_fired(struct monitor *mon, struct loop *loop, uint64_t begin)
-{
-	int code = look_at_fired(mon);
-
-	if (code != LOOP_WAIT)
-		return code;
-	loop->ignores_output = true;
-	if (mon->timeout)
-		loop->deadline = begin + mon->nsec;
-	code = loop_run(loop);
-	return mon->is_late ? fail_late(mon) : code;
 }
 
 static int run(struct monitor *mon)
@@ -410,7 +381,20 @@ static int run(struct monitor *mon)
 	else if (!loop.listener)
 		code = cmd_fail("cannot monitor: %s", err.text);
 	else
-		code = mon->until_fired ? wait_until_fired(mon, &loop, begin) : loop_run(&loop);
+		code = mon->until_fired ? look_at_fired(mon) : LOOP_WAIT;
+	if (code == LOOP_WAIT) {
+		loop.ignores_output = mon->until_fired;
+		if (mon->timeout)
+			loop.deadline = begin + mon->nsec;
+		code = loop_run(&loop);
+	}
+	if (mon->until_fired && mon->is_late)
+		code = cmd_fail(mon->goes_on ? "the recording of \"%s\" has not ended within %s%s" :
+				mon->nr_fired ? "not all triggers of \"%s\" have fired within %s%s" :
+						"no trigger of \"%s\" has fired within %s%s",
+				mon->name, mon->timeout,
+				isdigit((unsigned char)mon->timeout[strlen(mon->timeout) - 1]) ?
+				" s" : "");
 	hyptrace_listener_close(loop.listener);
 	forget(mon, NULL);
 	free(mon->known);

@@ -69,20 +69,6 @@ void page_change_free(struct page_change *change)
 	free(change->call);
 }
 
-static void add_change(struct page_history *history, unsigned int cpu,
-		       const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
-{
-	struct page_change change;
-
-	page_change_read(&change, meaning, cpu, rec);
-	if (history->pfn < change.pfn || history->pfn - change.pfn >= change.nr)
-		return;
-	change.text = page_change_text(history->formats, meaning->event, rec);
-	change.waits = true;
-	*xappend(history->changes, history->nr) = change;
-	history->nr_waiting++;
-}
-
 bool page_call_made(const struct hyptrace_meaning *meaning, const struct hyptrace_record *call,
 		    uint64_t ts)
 {
@@ -92,35 +78,36 @@ bool page_call_made(const struct hyptrace_meaning *meaning, const struct hyptrac
 	return ts + ROUNDING_NSEC >= begin && ts <= call->ts;
 }
 
-/* A hypercall has ended on a CPU: it made the changes since its begin, but none before. */
-static void add_call(struct page_history *history, unsigned int cpu,
-		     const struct hyptrace_meaning *meaning, const struct hyptrace_record *rec)
-{
-	struct page_change *change = history->changes, *end = change + history->nr;
-
-	for (; change < end && history->nr_waiting; change++) {
-		if (!change->waits || change->cpu != cpu)
-			continue;
-		change->waits = false;
-		history->nr_waiting--;
-		if (page_call_made(meaning, rec, change->ts))
-			change->call = page_change_text(history->formats, meaning->event, rec);
-	}
-}
-
 /* Add an event. They must come in the order of time. */
 void page_history_add(struct page_history *history, unsigned int cpu,
 		      const struct hyptrace_record *rec)
 {
 	const struct hyptrace_meaning *meaning;
+	struct page_change change, *at;
 
 	if (!rec->data)
 		return;
 	meaning = hyptrace_model_meaning(history->model, rec);
-	if (meaning->kind == HYPTRACE_KIND_TRANSITION)
-		add_change(history, cpu, meaning, rec);
-	else if (meaning->kind == HYPTRACE_KIND_HYPERCALL && history->nr_waiting)
-		add_call(history, cpu, meaning, rec);
+	if (meaning->kind == HYPTRACE_KIND_TRANSITION) {
+		page_change_read(&change, meaning, cpu, rec);
+		if (history->pfn < change.pfn || history->pfn - change.pfn >= change.nr)
+			return;
+		change.text = page_change_text(history->formats, meaning->event, rec);
+		change.waits = true;
+		*xappend(history->changes, history->nr) = change;
+		history->nr_waiting++;
+	}
+	if (meaning->kind != HYPTRACE_KIND_HYPERCALL || !history->nr_waiting)
+		return;
+	/* it has ended: it made the changes of the CPU since its begin, but none before */
+	for (at = history->changes; at < history->changes + history->nr; at++) {
+		if (!at->waits || at->cpu != cpu)
+			continue;
+		at->waits = false;
+		history->nr_waiting--;
+		if (page_call_made(meaning, rec, at->ts))
+			at->call = page_change_text(history->formats, meaning->event, rec);
+	}
 }
 
 /* A module of EL2 begins or ends to share its page with a guest. */

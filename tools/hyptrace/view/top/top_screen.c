@@ -102,24 +102,11 @@ void top_spark(const struct top_row *row, unsigned int known, unsigned int width
 	}
 }
 
-/* Cut a text of UTF-8 to the width of the screen. */
-static void cut(const struct top_screen *screen, char *text)
-{
-	unsigned int width = 0;
-
-	for (; *text; text++) {
-		/* all bytes of a character but the first one are 10xxxxxx in binary */
-		if ((*text & 0xc0) != 0x80 && screen->width != TOP_UNLIMITED &&
-		    width++ == screen->width)
-			break;
-	}
-	*text = '\0';
-}
-
 static __attribute__((format(printf, 3, 4)))
 void add_line(struct top_screen *screen, enum top_style style, const char *fmt, ...)
 {
-	char *text;
+	unsigned int width = 0;
+	char *text, *at;
 	va_list ap;
 
 	if (screen->height != TOP_UNLIMITED && screen->nr >= screen->height)
@@ -127,17 +114,13 @@ void add_line(struct top_screen *screen, enum top_style style, const char *fmt, 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	cut(screen, text);
+	/* cut it: all bytes of a character of UTF-8 but the first one are 10xxxxxx in binary */
+	for (at = text; *at; at++)
+		if ((*at & 0xc0) != 0x80 && width++ == screen->width &&
+		    screen->width != TOP_UNLIMITED)
+			break;
+	*at = '\0';
 	*xappend(screen->lines, screen->nr) = (struct top_line){ .text = text, .style = style };
-}
-
-static unsigned int lines_left(const struct top_screen *screen)
-{
-	const unsigned int footer = screen->height >= FOOTER_HEIGHT;
-
-	if (screen->height == TOP_UNLIMITED)
-		return UINT32_MAX;
-	return screen->nr + footer < screen->height ? screen->height - screen->nr - footer : 0;
 }
 
 /* The last line, if the screen is high enough: a note, or else what keys do */
@@ -274,28 +257,12 @@ static void add_row(struct top_screen *screen, const struct top_view *view,
 	add_line(screen, is_selected ? TOP_SELECTED : TOP_PLAIN, "%s", line);
 }
 
-static bool is_selected(const struct top_look *look, const struct top_row *row)
-{
-	return look->has_selected && stat_key_is(look->selected, row->line.key);
-}
-
-/* The first row to show: the selected one must be visible. */
-static unsigned int first_row(const struct top_view *view, const struct top_look *look,
-			      unsigned int left)
-{
-	unsigned int i;
-
-	for (i = 0; i < view->nr_rows; i++)
-		if (is_selected(look, &view->rows[i]))
-			return i < left ? 0 : i - left + 1;
-	return 0;
-}
-
 void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 		     const struct top_look *look)
 {
+	const unsigned int footer = screen->height >= FOOTER_HEIGHT;
+	unsigned int i, selected, left = UINT32_MAX;
 	struct layout layout;
-	unsigned int i, left;
 
 	add_line(screen, TOP_TITLE, "hyptrace top: %s%sby %s, sums of %.1f s%s",
 		 view->source ? view->source : "", view->source ? ", " : "",
@@ -305,9 +272,17 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 	add_losses(screen, view);
 	make_layout(screen, view, &layout);
 	add_head(screen, &layout, look->sort);
-	left = lines_left(screen);
-	for (i = first_row(view, look, left); i < view->nr_rows && left; i++, left--)
-		add_row(screen, view, &layout, &view->rows[i], is_selected(look, &view->rows[i]));
+	if (screen->height != TOP_UNLIMITED)
+		left = screen->nr + footer < screen->height ?
+		       screen->height - screen->nr - footer : 0;
+	for (selected = 0; selected < view->nr_rows; selected++)
+		if (look->has_selected &&
+		    stat_key_is(look->selected, view->rows[selected].line.key))
+			break;
+	/* the selected row must be visible */
+	i = selected == view->nr_rows || selected < left ? 0 : selected - left + 1;
+	for (; i < view->nr_rows && left; i++, left--)
+		add_row(screen, view, &layout, &view->rows[i], i == selected);
 	add_footer(screen, look->note,
 		   "h help  q quit  < > sort  g group  p pause  r reset  Enter detail");
 }
@@ -340,28 +315,13 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 	printer_free(p);
 }
 
-static void add_slow(struct top_screen *screen, const struct stat_slow *slow)
-{
-	char time[TIME_TEXT_SIZE];
-	unsigned int i;
-
-	for (i = 0; i < slow->nr; i++) {
-		if (screen->height != TOP_UNLIMITED && screen->nr + 1 >= screen->height)
-			return;
-		time_text(time, slow->samples[i].time);
-		add_line(screen, TOP_PLAIN, "%10s  CPU %-3u %s", time, slow->samples[i].cpu,
-			 slow->samples[i].text);
-	}
-	if (!slow->nr)
-		add_line(screen, TOP_PLAIN, "none so far");
-}
-
 void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 		       const struct top_row *row, const struct stat_row *sum,
 		       const struct stat_slow *slow, const char *note)
 {
 	struct time_bucket buckets[STAT_BUCKETS];
-	unsigned int slow_lines = slow->nr < SLOW_LINES ? slow->nr + 1 : SLOW_LINES;
+	unsigned int slow_lines = slow->nr < SLOW_LINES ? slow->nr + 1 : SLOW_LINES, i;
+	char time[TIME_TEXT_SIZE];
 
 	add_line(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by[view->by].name,
 		 row ? row->line.name : "");
@@ -378,7 +338,15 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 	if (sum && stat_by[view->by].has_time)
 		add_histogram(screen, buckets, stat_row_histogram(sum, buckets), slow_lines + 2);
 	add_line(screen, TOP_HEAD, "SLOWEST SAMPLES since this view is shown");
-	add_slow(screen, slow);
+	for (i = 0; i < slow->nr; i++) {
+		if (screen->height != TOP_UNLIMITED && screen->nr + 1 >= screen->height)
+			break;
+		time_text(time, slow->samples[i].time);
+		add_line(screen, TOP_PLAIN, "%10s  CPU %-3u %s", time, slow->samples[i].cpu,
+			 slow->samples[i].text);
+	}
+	if (!slow->nr)
+		add_line(screen, TOP_PLAIN, "none so far");
 	add_footer(screen, note, "Esc back  r reset  h help  q quit");
 }
 
