@@ -195,13 +195,12 @@ int boot_words(struct context *ctx, char *words)
 	if (code)
 		return code;
 	/* the parameter of the remote's module; only a module that was loaded has the file */
+	if (strcmp(remote->name, "test") && strcmp(remote->name, "hypervisor"))
+		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
+	parameter = access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
+									  "hyptrace_pkvm.trace";
 	if (!strcmp(remote->name, "test"))
 		parameter = "hyptrace_test.trace";
-	else if (strcmp(remote->name, "hypervisor"))
-		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
-	else
-		parameter = access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
-										   "hyptrace_pkvm.trace";
 	return words ? check_words(words, parameter, events, nr) :
 		       print_words(ctx, remote, parameter, events, nr);
 }

@@ -13,13 +13,13 @@
 /* Open the events of the dump as a file. Return an exit code. */
 static int open_dump(struct session *s, struct hyptrace_error *err)
 {
+	auto_free char *folder = NULL, *path = NULL, *source = NULL;
 	const char *remote = s->ctx->remote, *tmp = getenv("TMPDIR");
-	auto_free char *folder = xasprintf("%s/hyptrace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	auto_free char *path = NULL, *source = NULL;
 	char full[PATH_MAX];
 	const bool is_caught = signals_fd() >= 0;
 	int code = EXIT_REFUSED;
 
+	folder = xasprintf("%s/hyptrace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
 		return cmd_fail("cannot make a folder for what the dump has: %s: %s", folder,
 				strerror(errno));

@@ -83,7 +83,7 @@ static void find_edge_losses(struct session *s)
 
 	for (ring = s->rings; ring < s->rings + s->nr_rings; ring++) {
 		const struct hyptrace_cpu *before = &ring->before;
-		auto_cpu struct hyptrace_cpu *after = NULL;
+		struct hyptrace_cpu *after auto_cpu = NULL;
 		uint64_t lost;
 
 		if (hyptrace_get_cpu(s->ctx->h, s->name, ring->cpu, &after, NULL))

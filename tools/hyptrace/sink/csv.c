@@ -169,7 +169,8 @@ void csv_event(struct csv *csv, unsigned int cpu, const struct hyptrace_record *
 
 	out_put_to(out, put_head(csv, out_room(out, HEAD_MAX), cpu, rec->ts));
 	if (!event || event->id >= csv->nr_ids) {
-		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas, csv->tail);
+		out_printf(out, ",%s,%s%s", event ? event->name : "unknown", csv->commas,
+			   csv->tail);
 		return;
 	}
 	but = hyptrace_formats_missing(csv->formats, event, rec);

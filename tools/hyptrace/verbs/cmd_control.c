@@ -249,7 +249,7 @@ static error_t parse_event(int key, char *arg, struct argp_state *state)
 static int set_events(struct context *ctx, struct event_request *request)
 {
 	auto_choice struct event_choice choice = {};
-	auto_filter struct hyptrace_filter *filter = NULL;
+	struct hyptrace_filter *filter auto_filter = NULL;
 	struct hyptrace_remote *remote auto_remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
 	const char *verb = ctx->verb->name;

@@ -93,9 +93,9 @@ static error_t choose_format(struct job *job)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	auto_free char *list = NULL;
 	const struct export_format *format = NULL;
 	struct job *job = state->input;
-	auto_free char *list = NULL;
 	FILE *f;
 
 	switch (key) {

@@ -265,7 +265,7 @@ static void print_remote(struct printer *p, const struct list *list,
 static int cmd_list(struct context *ctx, int argc, char **argv)
 {
 	auto_free struct hyptrace_event ***events = NULL, **all = NULL;
-	auto_remotes struct hyptrace_remote **remotes = NULL;
+	struct hyptrace_remote **remotes auto_remotes = NULL;
 	struct event_choice choice auto_choice = {};
 	struct list list = { .columns = COLUMNS(event_columns) };
 	unsigned int nr, nr_all = 0, i, j;

@@ -389,9 +389,11 @@ static int run(struct monitor *mon)
 		code = loop_run(&loop);
 	}
 	if (mon->until_fired && mon->is_late)
-		code = cmd_fail(mon->goes_on ? "the recording of \"%s\" has not ended within %s%s" :
-				mon->nr_fired ? "not all triggers of \"%s\" have fired within %s%s" :
-						"no trigger of \"%s\" has fired within %s%s",
+		code = cmd_fail(mon->goes_on ?
+				"the recording of \"%s\" has not ended within %s%s" :
+				mon->nr_fired ?
+				"not all triggers of \"%s\" have fired within %s%s" :
+				"no trigger of \"%s\" has fired within %s%s",
 				mon->name, mon->timeout,
 				isdigit((unsigned char)mon->timeout[strlen(mon->timeout) - 1]) ?
 				" s" : "");

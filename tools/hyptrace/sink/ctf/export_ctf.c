@@ -93,8 +93,8 @@ static void end_events(struct ctf_stream *stream)
 
 static int begin(struct export *x)
 {
-	static const char name[] = "metadata";
 	auto_free char *text = NULL;
+	static const char name[] = "metadata";
 	struct ctf *ctf = xcalloc(1, sizeof(*ctf));
 	struct out out;
 	unsigned int i;

@@ -233,8 +233,9 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 			if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
 			    !fwrite(rec->data, rec->size, 1, p->waiting))
 				die_no_memory();
-		} else if (kind->put)
+		} else if (kind->put) {
 			kind->put(p, kind, rec);
+		}
 		p->last = rec->ts;
 	}
 }

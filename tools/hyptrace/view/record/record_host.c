@@ -95,16 +95,19 @@ static int fail_unknown(const struct record_host *host, const char *word)
 
 static int choose_events(struct record_host *host)
 {
+	auto_free bool *named = NULL;
 	const struct words *words = &host->words;
 	int code = list_events(host);
 	unsigned int i, j, nr = 0;
-	auto_free bool *named = xcalloc(host->nr_events + 1, sizeof(*named));
 
+	named = xcalloc(host->nr_events + 1, sizeof(*named));
 	for (i = 0; i < words->nr && !code; i++) {
+		auto_free char *system = NULL;
 		const char *word = words->words[i], *colon = strchr(word, ':');
-		auto_free char *system = colon ? xstrndup(word, colon - word) : NULL;
 		bool found = false;
 
+		if (colon)
+			system = xstrndup(word, colon - word);
 		for (j = 0; j < host->nr_events; j++) {
 			const bool in = !fnmatch(system ?: word, host->systems[j], 0);
 			const bool is = !fnmatch(colon ? colon + 1 : word, host->names[j], 0);

@@ -93,7 +93,7 @@ static int open_rings(struct record *r)
 	r->rings = xcalloc(nr + 1, sizeof(*r->rings));
 	for (i = 0; i < nr; i++) {
 		struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = r->nr_rings };
-		auto_cpu struct hyptrace_cpu *found = NULL;
+		struct hyptrace_cpu *found auto_cpu = NULL;
 
 		ring = &r->rings[r->nr_rings];
 		ring->cpu = cpus[i]->id;
@@ -120,7 +120,8 @@ static int open_rings(struct record *r)
 		return cmd_fail("cannot read CPU %u of \"%s\": %s%s", ring->cpu, s->name, err.text,
 				err.errnum == EBUSY ? BUSY_HINT : "");
 	}
-	return r->nr_rings ? EXIT_DONE : cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
+	return r->nr_rings ? EXIT_DONE :
+	       cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
 }
 
 /* Have the PMU count during the chosen events, and record that. */

@@ -228,8 +228,8 @@ int record_print_summary(const struct record *r)
 
 	print_text(r);
 	if (r->host.words.nr && (!r->session.quiet || of_host.lost)) {
-		cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost", of_host.events,
-			 of_host.events == 1 ? "" : "s", of_host.lost);
+		cmd_note("%" PRIu64 " event%s of the host recorded, %" PRIu64 " lost",
+			 of_host.events, of_host.events == 1 ? "" : "s", of_host.lost);
 		for (i = 0; i < r->host.nr_cpus; i++)
 			print_losses(r->host.cpus[i].id, &r->host.cpus[i].sum, " of the host");
 	}

@@ -401,9 +401,9 @@ static void print_sum_histogram(struct printer *p, const struct counter_sum *sum
 int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 {
 	auto_counters struct hyptrace_event_counter **counters = NULL;
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	struct hyptrace_cpu **cpus auto_cpus = NULL;
 	struct hyptrace_event **events auto_events = NULL;
-	auto_remote struct hyptrace_remote *remote = NULL;
+	struct hyptrace_remote *remote auto_remote = NULL;
 	struct counter_sums sums = {};
 	struct printer *p = ctx->p;
 	struct hyptrace_error err;

@@ -182,7 +182,7 @@ static int run_live(struct stat *stat)
 {
 	struct session *s = &stat->session;
 	const bool is_traced = s->remote->state == HYPTRACE_STATE_TRACING;
-	auto_cpus struct hyptrace_cpu **cpus = NULL;
+	struct hyptrace_cpu **cpus auto_cpus = NULL;
 	unsigned int nr, i;
 	int code;
 
