@@ -20,7 +20,10 @@
 /* A larger size is refused, or takes the memory of the machine. */
 #define SIZE_MAX_KB	2048
 
-enum kind { NONE, REMOTE, EVENT, FLAG, CPU, SIZE, RATE, MARKS, NUMBER32, NUMBER64, SMALL8, SMALL32, FILTER };
+enum kind {
+	NONE, REMOTE, EVENT, FLAG, CPU, SIZE, RATE, MARKS, NUMBER32, NUMBER64, SMALL8, SMALL32,
+	FILTER
+};
 
 struct attr {
 	uint16_t	type;
@@ -126,7 +129,8 @@ static void put(struct hostile *h, struct nl_msg *msg, const struct attr *attr)
 		nl_put(msg, type, NULL, 0);
 		break;
 	case CPU:
-		nl_put_u32(msg, type, hostile_below(h, 8) ? hostile_below(h, 5) : hostile_number(h));
+		nl_put_u32(msg, type, hostile_below(h, 8) ? hostile_below(h, 5) :
+			   hostile_number(h));
 		break;
 	case SIZE:
 		nl_put_u64(msg, type, hostile_below(h, 8) ? hostile_below(h, SIZE_MAX_KB) << 10 :
@@ -149,7 +153,8 @@ static void put(struct hostile *h, struct nl_msg *msg, const struct attr *attr)
 		nl_put_u8(msg, type, hostile_below(h, 3));
 		break;
 	case SMALL32:
-		nl_put_u32(msg, type, hostile_below(h, 8) ? hostile_below(h, 6) : hostile_number(h));
+		nl_put_u32(msg, type, hostile_below(h, 8) ? hostile_below(h, 6) :
+			   hostile_number(h));
 		break;
 	case FILTER:
 		put_filter(h, msg, type);

@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 		all.ioctls += tries->ioctls;
 		all.attached += tries->attached;
 		all.others += tries->others;
-		/* a descriptor or a socket of a process that was killed is released a little later */
+		/* what a process that was killed had is released a little later */
 		for (waited = 0; waited < PATIENCE_MS; waited++) {
 			if (!readers(&self->nl, variant->remote) &&
 			    !has_holder(&self->nl, variant->remote))
