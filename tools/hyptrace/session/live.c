@@ -135,7 +135,7 @@ int session_hold_chosen(struct session *s, const struct words *words)
 	auto_free const struct hyptrace_event **enabled = xcalloc(s->nr_events + 1,
 								  sizeof(*enabled));
 	auto_filter struct hyptrace_filter *filter = NULL;
-	auto_choice struct event_choice choice = {};
+	struct event_choice choice auto_choice = {};
 	const char *verb = s->ctx->verb->name;
 	unsigned int nr_enabled = 0, i;
 	int code = EXIT_DONE;
