@@ -72,5 +72,5 @@ static int cmd_graph(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "graph", cmd_graph, "Print which functions of EL2 have called each other.",
-	  VERB_WATCH + 3, true },
+	  VERB_WATCH + 6, true },
 };

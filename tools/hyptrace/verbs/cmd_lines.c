@@ -264,6 +264,6 @@ static const struct verb verbs[] VERBS = {
 	{ "stream", cmd_stream, "Print events as they happen, and consume them.",
 	  VERB_WATCH + 1, true },
 	{ "show", cmd_show, "Print what is in the rings without consuming it.",
-	  VERB_WATCH + 7, true },
+	  VERB_WATCH + 8, true },
 	{ "report", cmd_report, "Print the events of a file.", VERB_FILES + 2, true },
 };

@@ -422,7 +422,7 @@ static int cmd_monitor(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 9, false },
+	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 10, false },
 	{ "monitor", cmd_monitor, "Print changes of state as they happen.",
-	  VERB_WATCH + 10, false },
+	  VERB_WATCH + 11, false },
 };

@@ -177,5 +177,5 @@ static const struct verb verbs[] VERBS = {
 	{ "stat", cmd_stat, "Print where the time goes, live or from a file.",
 	  VERB_WATCH + 3, true },
 	{ "count", cmd_count, "Count events at EL2, and print the counters.",
-	  VERB_WATCH + 6, true },
+	  VERB_WATCH + 7, true },
 };

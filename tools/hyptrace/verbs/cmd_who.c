@@ -120,7 +120,7 @@ static int cmd_who(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "page", cmd_who, "Print who owns a page, and how it got there.", VERB_WATCH + 8, true },
-	{ "leaks", cmd_who, "List pages that VMs have not given back.", VERB_WATCH + 8, false },
-	{ "who", cmd_who, "Do as page, or with --leaks as leaks.", VERB_WATCH + 8, true },
+	{ "page", cmd_who, "Print who owns a page, and how it got there.", VERB_WATCH + 9, true },
+	{ "leaks", cmd_who, "List pages that VMs have not given back.", VERB_WATCH + 9, false },
+	{ "who", cmd_who, "Do as page, or with --leaks as leaks.", VERB_WATCH + 9, true },
 };
