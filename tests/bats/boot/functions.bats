@@ -67,9 +67,12 @@ is_complete()
 				if (nr[$1, deeper])
 					wrong("a function of depth " deeper " has no parent")
 			inner = nr[$1, d + 1]
-			if (inner && (first[$1, d + 1] < begin - tick || last[$1, d + 1] > end + tick ||
-			    sum[$1, d + 1] > $6 + tick * (inner + 1)))
-				wrong("what it has called is not inside")
+			# the rate of the clock may be set in between, which counts if the machine stands still for a while
+			slack = tick + $6 / 1000
+			if (inner && (first[$1, d + 1] < begin - slack || last[$1, d + 1] > end + slack ||
+			    sum[$1, d + 1] > $6 + slack * (inner + 1)))
+				wrong("what it has called is not inside: " inner " from " first[$1, d + 1] " to " \
+				      last[$1, d + 1] ", " sum[$1, d + 1] " in all, not from " begin " to " end)
 			nr[$1, d + 1] = 0
 			if (!nr[$1, d]++) {
 				first[$1, d] = begin
