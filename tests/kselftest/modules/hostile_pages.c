@@ -291,17 +291,17 @@ void hostile_pages_check(u64 unshared, u64 kept)
 	}
 }
 
-/* Pages that are not the host's are left to EL2. */
+/* Pages that are not the host's are left to EL2. Those of EL2 since boot are never the host's. */
 static void free_one(struct page *page)
 {
 	if (owner_of(page_to_pfn(page)) == HYPTRACE_PAGE_HOST)
-		__free_page(page);
+		put_page(page);
 }
 
 void hostile_pages_exit(void)
 {
 	while (nr_foreign)
-		put_page(foreign[--nr_foreign]);
+		free_one(foreign[--nr_foreign]);
 	while (nr_shared) {
 		unshare(page_to_pfn(shared[--nr_shared]));
 		free_one(shared[nr_shared]);
