@@ -11,9 +11,6 @@
 #include "el2.h"
 #include "hyptrace_hostile.h"
 
-/* No call may keep a CPU at EL2 for longer. */
-#define MAX_NS		NSEC_PER_SEC
-
 /* The page that an op donates, or 0 */
 static u64 donated(u64 op, u64 arg2)
 {
@@ -32,8 +29,8 @@ static void measure(struct attack *attack, const struct asked *asked, u64 cycles
 		return;
 	attack->worst_ns = ns;
 	attack->worst_op = asked->op;
-	if (ns > MAX_NS)
-		hostile_failed(attack, asked, "it has taken longer than a second");
+	if (ns > hostile_limit_ms * NSEC_PER_MSEC)
+		hostile_failed(attack, asked, "it has taken too long");
 }
 
 /**

@@ -36,6 +36,10 @@ static ulong calls = 100000;
 module_param(calls, ulong, 0444);
 MODULE_PARM_DESC(calls, "hypercalls that all CPUs make");
 
+unsigned long hostile_limit_ms = 1000;
+module_param_named(limit_ms, hostile_limit_ms, ulong, 0444);
+MODULE_PARM_DESC(limit_ms, "how long a call may keep a CPU at EL2");
+
 static ulong scribbles;
 module_param(scribbles, ulong, 0444);
 MODULE_PARM_DESC(scribbles, "how often pages were scribbled over");
@@ -135,7 +139,7 @@ static void run(unsigned int cpu)
 	cond_resched();
 }
 
-/* The CPU was off: others may have detached and freed its ring, and ended its counting. */
+/* While the CPU is off, others may detach and free its ring, and end its counting. */
 static void forget(unsigned int cpu)
 {
 	attacks[cpu].attached = UNKNOWN;
@@ -146,7 +150,7 @@ static struct smp_hotplug_thread hotplug = {
 	.store			= &threads,
 	.thread_should_run	= should_run,
 	.thread_fn		= run,
-	.unpark			= forget,
+	.park			= forget,
 	.thread_comm		= "hostile/%u",
 };
 

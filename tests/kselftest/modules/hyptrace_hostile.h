@@ -146,6 +146,7 @@ static inline u64 attack_below(struct attack *attack, u64 limit)
 }
 
 /* hostile_main.c */
+extern unsigned long hostile_limit_ms;
 void hostile_failed(const struct attack *attack, const struct asked *asked, const char *what);
 
 /* hostile_call.c */
