@@ -4,6 +4,8 @@
  * use, resized, counted, filtered and freed, unless another CPU interferes. And storms of calls
  * that change what all CPUs do.
  */
+#include <linux/cpumask.h>
+
 #include "hyptrace_hostile.h"
 
 static u64 arena_pfn(const struct attack *attack, u32 arena, u32 page)
@@ -162,12 +164,20 @@ static void functions(struct attack *attack)
 		call(attack, HYPTRACE_OP_FUNCTION, ((random >> 8) + nr) & 511, random >> 4 & 1, 0);
 }
 
-/* Take back pages while EL2 shares them: those of a ring that is being loaded, of any CPU's. */
+/*
+ * Take back the pages of a ring while EL2 may be sharing them, and has not pinned them. Not those of
+ * SOLE_CPU.
+ */
 static void unshare(struct attack *attack)
 {
-	u32 first = PER_CPU + attack_below(attack, hostile_nr_pages() - PER_CPU - ARENA_DATA), i;
+	u64 random = attack_random(attack);
+	u32 cpu, first, i;
 
-	for (i = 0; i < ARENA_DATA; i++)
+	if (nr_cpu_ids == 1)
+		return;
+	cpu = SOLE_CPU + 1 + random % (nr_cpu_ids - 1);
+	first = cpu * PER_CPU + (random >> 8) % ARENAS * ARENA;
+	for (i = 0; i < ARENA; i++)
 		unshare_page(attack, first + i);
 }
 
