@@ -60,6 +60,8 @@ static void write_events(struct attack *attack)
 
 	for (nr = attack_below(attack, 40); nr; nr--)
 		call(attack, HYPTRACE_OP_WRITE, attack_random(attack), nr & 1, 0);
+	/* It is refused, unless another CPU could detach this one meanwhile. */
+	call(attack, HYPTRACE_OP_RING_FREE, attack->cpu, 0, 0);
 }
 
 /* Give the CPU another ring, and move what the old one has. */
