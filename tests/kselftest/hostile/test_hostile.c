@@ -22,7 +22,7 @@
 
 #define NR_PROCESSES	4
 #define CALLS		6000
-/* Longer than one call of the library or the kernel that waits takes */
+/* For a million of each under a kernel in user mode */
 #define PATIENCE_S	1500
 #define PATIENCE_MS	10000
 #define KILL_US		30000
