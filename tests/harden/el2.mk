@@ -12,7 +12,7 @@ include $(unit)/hyp.mk
 vpath %.c $(unit)/hyp
 where = $(foreach source,$(1),$(firstword $(wildcard $(source) $(unit)/hyp/$(source))))
 srcs := $(wildcard el2/*.c) $(call where,$(hyp-srcs) ring_decode.c ring_model.c)
-headers := $(wildcard el2/*.h $(unit)/hyp/*.h $(hyp)/*.h ../../uapi/linux/*.h) el2.mk $(unit)/hyp.mk
+headers := $(wildcard *.h el2/*.h $(unit)/hyp/*.h $(hyp)/*.h ../../uapi/linux/*.h) el2.mk $(unit)/hyp.mk
 cflags := -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	-iquote el2 -iquote $(unit)/hyp $(hyp-cflags) $(shell $(PKG_CONFIG) --cflags cmocka)
