@@ -102,11 +102,11 @@ static __always_inline void hyptrace_functions_end(void)
  *
  * Context: before the CPU enters a guest, which may run for long.
  */
-static __always_inline void hyptrace_functions_flush(void)
-{
-	if (this_cpu_ptr(&hyptrace_calls)->used)
-		hyptrace_functions_record();
-}
+#define hyptrace_functions_flush()					\
+	do {								\
+		if (hyptrace_is_on(func) && this_cpu_ptr(&hyptrace_calls)->used)	\
+			hyptrace_functions_record();			\
+	} while (0)
 
 /**
  * hyptrace_functions_hide() - do not record the functions that are called from now on, or do it

@@ -277,8 +277,7 @@ static __always_inline void hyptrace_guest_begin(bool protected)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 
-	if (hyptrace_is_on(func))
-		hyptrace_functions_flush();
+	hyptrace_functions_flush();
 	if (protected) {
 		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
 		hyptrace_set_silent(ring, ring->silent | HYPTRACE_SILENT_GUEST);
