@@ -19,8 +19,8 @@ static u64 turn_id(const u16 *turn, u16 ticket)
 }
 
 /*
- * While waits are traced, a CPU notes each turn for which it has to wait, unless that wait is hidden:
- * then another CPU may find its name only because a protected guest had the lock.
+ * While waits are traced, a CPU notes each turn for which it has to wait, unless that wait is
+ * hidden: another CPU could find its name only because a protected guest had the lock.
  */
 static void note_turn(struct hyptrace_ring *ring, u64 id, u64 now)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What EL2 does for a protected guest that runs on a CPU: any events, exits that EL2 handles itself,
- * locks, pools, pages that the guest shares. None of it may reach the host. Time and the counters
+ * What EL2 does for a protected guest that runs on a CPU: any events, exits that EL2 handles
+ * itself, locks, pools, pages that the guest shares. None of it may reach the host. Time and the counters
  * of the PMU go on meanwhile, too; afterwards they are what the host's sequence says.
  */
 #include "lock.h"
@@ -37,7 +37,7 @@ void guest_release(struct lock *lock)
 	lock->owner++;
 }
 
-/* Take a free lock for some time. A lock that the host has would block the guest: leave it alone. */
+/* Take a free lock for some time. One that the host has would block the guest: leave it alone. */
 static void use_lock(struct cpu *cpu, struct lock *lock, u64 random)
 {
 	if (lock->guest == cpu->attack.cpu && random & 1) {
@@ -118,7 +118,7 @@ void guest_act(struct cpu *cpu)
 	hyptrace_host_pmu = cpu->pmu;
 }
 
-/* The host learns the code, and the class of a trap, but not what else the guest leaves in @vcpu. */
+/* The host learns the code and the class of a trap, but not what else the guest leaves in @vcpu. */
 void guest_end(struct cpu *cpu, struct hyptrace_vcpu *vcpu, u64 exit_code)
 {
 	u64 class = HYPTRACE_EXIT_EC << HYPTRACE_EXIT_EC_SHIFT, random = guest_random(cpu);

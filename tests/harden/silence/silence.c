@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * silence SEED SEQUENCES: do each sequence of steps twice, in two processes that begin with the same
- * memory. The host does the same in both, the protected guests do not. Whatever the host can see
+ * silence SEED SEQUENCES: do each sequence of steps twice, in two processes that begin with the
+ * same memory. The host does the same in both, the protected guests do not. Whatever the host can see
  * must be equal, byte for byte: each answer, and each page to which it has access.
  *
  * It prints what was tried, and ends with 0 if no guest could be seen.
@@ -99,7 +99,7 @@ static void keep_pages(struct seen_by_host *view)
 	}
 }
 
-/* A process: @every: steps between two looks at the memory. @last: keep the pages after that step. */
+/* A process. @every: steps between two looks at the memory. @last: keep the pages after it. */
 static void look_at_steps(struct seen_by_host *view, u64 seed, u64 guest_seed, u32 every, u32 last)
 {
 	u32 i;
