@@ -565,8 +565,8 @@ HYP_EVENT(pmu,
  * EL2 had to wait for a spinlock, and has it now. owner is the CPU that held it as the wait began;
  * -1: not known. With two CPUs it is always known, else only if that CPU had to wait for the lock,
  * too. Waits that began while another CPU ran a protected guest could tell what EL2 does for it:
- * they are not recorded, nor are those that were over before EL2 knew. The locks of hyptrace itself
- * are not traced.
+ * they are not recorded, nor do they make an owner known, nor are those recorded that were over
+ * before EL2 knew. The locks of hyptrace itself are not traced.
  */
 HYP_SPAN_EVENT(lock_wait,
 	HE_PROTO(u8 lock, s32 owner),

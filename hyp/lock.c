@@ -18,7 +18,10 @@ static u64 turn_id(const u16 *turn, u16 ticket)
 	return (u64)(uintptr_t)turn << 16 | ticket;
 }
 
-/* While waits are traced, a CPU notes each turn for which it has to wait. */
+/*
+ * While waits are traced, a CPU notes each turn for which it has to wait, unless that wait is
+ * hidden: another CPU could find its name only because a protected guest had the lock.
+ */
 static void note_turn(struct hyptrace_ring *ring, u64 id, u64 now)
 {
 	WRITE_ONCE(ring->waits.id, id);
@@ -59,7 +62,6 @@ s32 hyptrace_lock_wait_begin(struct hyptrace_ring *ring, const u16 *turn, u16 se
 	s32 owner = -1, other = -1;
 
 	ring->spans.lock_wait = now;
-	note_turn(ring, turn_id(turn, own), now);
 	for (cpu = 0; cpu < hyptrace_nr_cpus(); cpu++) {
 		struct hyptrace_ring *of = hyptrace_ring_of(cpu);
 
@@ -82,6 +84,7 @@ s32 hyptrace_lock_wait_begin(struct hyptrace_ring *ring, const u16 *turn, u16 se
 	smp_rmb();
 	if (READ_ONCE(*turn) != served)
 		return HYPTRACE_LOCK_HIDDEN;
+	note_turn(ring, turn_id(turn, own), now);
 
 	return nr_others == 1 ? other : owner;
 }

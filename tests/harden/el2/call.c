@@ -131,6 +131,7 @@ s64 call(struct attack *attack, u64 op, u64 arg1, u64 arg2, u64 arg3)
 	hyptrace_host_exit();
 	require(!seen_since(before));
 	attack->silent = 0;
+	attack->answers = attack->answers * 31 + ret;
 
 	if (arg1 == attack->cpu && !ret &&
 	    (op == HYPTRACE_OP_ATTACH || op == HYPTRACE_OP_DETACH))

@@ -35,6 +35,7 @@ struct attack {
 	u32 cpu;
 	u32 silent;
 	u64 op;			/* the present one, for messages */
+	u64 answers;		/* a sum of all answers so far */
 	u64 recorded_inside;	/* events recorded inside the present call */
 	bool in_call;		/* between hyptrace_host_call() and its end */
 	bool attached;		/* no other CPU can change that */
@@ -87,6 +88,7 @@ u32 counter_page(struct attack *attack);
 void any_call(struct attack *attack);
 
 /* script.c */
+void start_ring(struct attack *attack);
 void some_script(struct attack *attack);
 
 /* event.c */
@@ -99,6 +101,7 @@ struct seen {
 struct seen look(void);
 u64 seen_since(struct seen before);
 void expect_event(struct attack *attack, u32 event, struct seen before);
+void do_event(u32 event, u64 random);
 void some_event(struct attack *attack, u32 event);
 u32 any_event(struct attack *attack);
 bool is_exact(const struct attack *attack, u32 event, struct seen before);

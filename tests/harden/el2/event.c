@@ -73,7 +73,7 @@ void expect_event(struct attack *attack, u32 event, struct seen before)
 }
 
 /* Begin and end an event of any arguments. */
-static void do_event(u32 event, u64 random)
+void do_event(u32 event, u64 random)
 {
 	struct hyptrace_ring *ring = hyptrace_this_ring();
 	struct hyptrace_vcpu vcpu = {

@@ -44,6 +44,12 @@ static void attach(struct attack *attack)
 	     random & 3 ? HYPTRACE_ALL_EVENTS : random & HYPTRACE_ALL_EVENTS, 0);
 }
 
+void start_ring(struct attack *attack)
+{
+	load(attack, attack->cpu);
+	attach(attack);
+}
+
 /* Give the CPU another ring, and move what the old one has. */
 static void resize(struct attack *attack)
 {

@@ -248,6 +248,7 @@ static int read_states(u64 pfn, struct hyptrace_page_states *states)
 		[ENV_HYP] = { .hyp = HYPTRACE_PAGE_STATE_OWNED },
 		[ENV_GUEST] = { .host = HYPTRACE_PAGE_STATE_NONE },
 		[ENV_PKVM] = { .hyp = HYPTRACE_PAGE_STATE_OWNED },
+		[ENV_GUEST_SHARED] = { .host = HYPTRACE_PAGE_STATE_BORROWED },
 	};
 	u32 index;
 

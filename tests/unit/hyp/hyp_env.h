@@ -35,6 +35,7 @@ enum env_owner {
 	ENV_HYP,	/* EL2 owns it, since hyp/ has taken it */
 	ENV_GUEST,	/* a protected guest owns it */
 	ENV_PKVM,	/* EL2 owns it, but not for hyp/ */
+	ENV_GUEST_SHARED, /* a protected guest owns it, and shares it with the host */
 };
 
 /* How often hyp/ has called each function of its environment. */

@@ -162,6 +162,16 @@ static void protected_guests(void **state)
 			 HYPTRACE_LOCK_HIDDEN);
 }
 
+/* Nor may the name of a CPU show later that it had to wait for such a guest. */
+static void hidden_turns(void **state)
+{
+	(void)state;
+	hyptrace_set_silent(&env_rings[3], HYPTRACE_SILENT_GUEST);
+	queue_up(2, &lock, 20);
+	hyptrace_set_silent(&env_rings[3], 0);
+	assert_int_equal(wait_for(20, 21, 10), -1);
+}
+
 /* A CPU that is silent itself records no wait. */
 static void silent(void **state)
 {
@@ -229,6 +239,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(old_turns, start, stop),
 		cmocka_unit_test_setup_teardown(two_cpus, start, stop),
 		cmocka_unit_test_setup_teardown(protected_guests, start, stop),
+		cmocka_unit_test_setup_teardown(hidden_turns, start, stop),
 		cmocka_unit_test_setup_teardown(silent, start, stop),
 		cmocka_unit_test_setup_teardown(counted, start, stop),
 	};
