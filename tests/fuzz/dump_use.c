@@ -35,7 +35,7 @@ static unsigned int read_ring(struct hyptrace *h, const char *remote, unsigned i
 	return nr;
 }
 
-/* Do what "record --snapshot" and "show" do. The seed chooses details. Return the number of events. */
+/* Do what "record --snapshot" and "show" do; a seed chooses how. Return the number of events. */
 unsigned int dump_use(const char *path, uint64_t seed)
 {
 	struct hyptrace *h = hyptrace_open_dump(path, NULL, NULL, NULL, NULL);

@@ -45,6 +45,7 @@ fuzz()
 	for file in "${@:4}"; do
 		zstd -q -d "$file" -o "$work/$target/seeds/$(basename "${file%.zst}")" || return
 	done
+	# shellcheck disable=SC2016 # the shell inside expands it
 	printf '%s\n' "1 $seed" "2 $((seed + 1))" | xargs -P 2 -L 1 bash -c 'lane "$0" "$2" "$3" "$1"' "$target" "$n"
 	for number in 1 2; do
 		[[ ! -e $work/log.$target.$number.done ]] || continue
