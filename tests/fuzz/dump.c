@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../tools/lib/dump/dump.h"
+#include "fuzz.h"
 
 /* A run takes some ms. */
 #define SECONDS_MAX	20
@@ -124,68 +125,6 @@ int __wrap_hyptrace_memory_find(struct dump_memory *from, struct hyptrace_dump *
 	return 0;
 }
 
-/* Return the number of events. */
-static unsigned int read_ring(struct hyptrace *h, const char *remote, unsigned int cpu,
-			      struct hyptrace_formats *fmts)
-{
-	struct hyptrace_reader *reader = hyptrace_reader_open_snapshot_on(h, remote, cpu, NULL);
-	struct hyptrace_snapshot *snap;
-	const struct hyptrace_event *event;
-	struct hyptrace_record rec;
-	unsigned int nr = 0;
-	size_t len;
-	int ret;
-
-	if (!reader)
-		return 0;
-	snap = hyptrace_snapshot_take(reader, seed % 2, seed % 3 ? 0 : 10, NULL);
-	hyptrace_reader_close(reader);
-	while (snap && (ret = hyptrace_snapshot_next(snap, &rec, NULL))) {
-		if (ret < 0)
-			continue;
-		nr++;
-		/* the texts of some are enough: they take most of the time */
-		event = fmts && nr % 16 == seed % 16 ? hyptrace_formats_event(fmts, &rec) : NULL;
-		if (event)
-			hyptrace_formats_text(fmts, event, &rec, &len);
-	}
-	if (snap)
-		hyptrace_snapshot_free(snap);
-	return nr;
-}
-
-/* Do what "record --snapshot" and "show" do. Return the number of events. */
-static unsigned int read_dump(const char *path)
-{
-	struct hyptrace *h = hyptrace_open_dump(path, NULL, NULL, NULL, NULL);
-	struct hyptrace_remote **remotes = NULL;
-	struct hyptrace_event **events = NULL;
-	struct hyptrace_hypercall **calls = NULL;
-	struct hyptrace_formats *fmts;
-	struct hyptrace_cpu **cpus = NULL;
-	unsigned int nr_remotes = 0, nr_events = 0, nr_calls = 0, nr_cpus = 0, i, nr = 0;
-
-	if (!h)
-		return 0;
-	if (!hyptrace_get_remotes(h, &remotes, &nr_remotes, NULL) && nr_remotes &&
-	    !hyptrace_get_events(h, remotes[0]->name, &events, &nr_events, NULL) &&
-	    !hyptrace_get_cpus(h, remotes[0]->name, &cpus, &nr_cpus, NULL)) {
-		/* most of the time is that of the parser of libtraceevent */
-		fmts = seed % 16 ? NULL : hyptrace_formats_new(events, nr_events, NULL);
-		if (fmts && !hyptrace_get_hypercalls(h, remotes[0]->name, &calls, &nr_calls, NULL))
-			hyptrace_formats_set_hypercalls(fmts, calls, nr_calls, NULL);
-		for (i = 0; i < nr_cpus; i++)
-			nr += read_ring(h, remotes[0]->name, cpus[i]->id, fmts);
-		hyptrace_formats_free(fmts);
-	}
-	hyptrace_free_hypercalls(calls);
-	hyptrace_free_cpus(cpus);
-	hyptrace_free_events(events);
-	hyptrace_free_remotes(remotes);
-	hyptrace_close(h);
-	return nr;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned long runs = 1000, run;
@@ -208,7 +147,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "dump: %s: no dump, or without hyptrace\n", argv[optind]);
 		return 2;
 	}
-	events = read_dump(argv[optind]);
+	events = dump_use(argv[optind], seed);
 	if (!events) {
 		fprintf(stderr, "dump: %s: it has no events\n", argv[optind]);
 		return 2;
@@ -219,7 +158,7 @@ int main(int argc, char **argv)
 		state = seed;
 		changes = often[seed % COUNT(often)];
 		alarm(SECONDS_MAX);
-		read_dump(argv[optind]);
+		dump_use(argv[optind], seed);
 	}
 	printf("%lu runs, each of %u events\n", runs, events);
 	return 0;

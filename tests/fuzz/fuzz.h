@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fuzzer of the reader of trace files: main.c gives the files that mutate.c has changed to
- * target.c.
+ * The fuzzers: libFuzzer has mutate.c change files, and gives them to target.c or to images.c.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -29,7 +28,11 @@ struct fuzz_input {
 
 void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size);
 
-/* target.c */
-void fuzz_use(const uint8_t *data, size_t size);
+/* memory.c: memory since fuzz_memory_begin(), in bytes at most */
+void fuzz_memory_begin(void);
+size_t fuzz_memory_peak(void);
+
+/* dump_use.c */
+unsigned int dump_use(const char *path, uint64_t seed);
 
 #endif /* FUZZ_H */

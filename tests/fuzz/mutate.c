@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Change a trace file, in ways that know how it is made: a change that only breaks the first
- * header finds nothing behind it. For main.c and for libFuzzer.
+ * header finds nothing behind it. For libFuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is done with each file: all that the reader can do, lines and fields of all events, and one
- * of the exports now and then. Reading must end, within a bound of work and of memory. For main.c
- * and for libFuzzer.
+ * of the exports now and then. Reading must end, within a bound of work and of memory. For
+ * libFuzzer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,26 +35,12 @@
 extern const struct export_format __start_export_formats[], __stop_export_formats[];
 
 static char path[64];
-static size_t live, peak;
-
-/* gcc has no header with them. */
-int __sanitizer_install_malloc_and_free_hooks(
-	void (*on_malloc)(const volatile void *at, size_t size),
-	void (*on_free)(const volatile void *at));
-size_t __sanitizer_get_allocated_size(const volatile void *at);
 
 /* libtraceevent forgets some memory of formats that it cannot parse. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtraceevent.so";
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	fuzz_use(data, size);
-	return 0;
 }
 
 /* of the other files of the command */
@@ -88,19 +74,6 @@ static void check(bool good, const char *what)
 		return;
 	fprintf(stderr, "fuzz: %s\n", what);
 	abort();
-}
-
-static void count_malloc(const volatile void *at, size_t size)
-{
-	(void)at;
-	live += size;
-	if (live > peak)
-		peak = live;
-}
-
-static void count_free(const volatile void *at)
-{
-	live -= at ? __sanitizer_get_allocated_size(at) : 0;
 }
 
 /* Write data to a file in memory. */
@@ -281,36 +254,29 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 		try_export(file, size, format, number % 2);
 }
 
-/**
- * fuzz_use - read a file
- * @data:	its bytes; the second half is also a part of CPU 1 beside it
- * @size:	number of bytes
- *
- * It ends the program if something is wrong.
- */
-void fuzz_use(const uint8_t *data, size_t size)
+/* Read a file; its second half is also a part of CPU 1 beside it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1, part_fd = -1;
 	struct hyptrace_error err = {};
 	struct hyptrace_file *file;
-	size_t part, before;
+	size_t part;
 
-	if (fd < 0) {
-		__sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
+	if (fd < 0)
 		atexit(remove_files);
-	}
 	if (size > FUZZ_SIZE_MAX)
 		size = FUZZ_SIZE_MAX;
 	write_memory(&fd, "", data, size);
 	/* a sub-buffer of the smallest size begins there */
 	part = (size - size / 2) & ~(size_t)1023;
 	write_memory(&part_fd, ".cpu1", data + part, size - part);
-	before = live;
-	peak = live;
+	fuzz_memory_begin();
 	file = hyptrace_file_open(path, &err);
 	check(file || err.text[0], "an error has no text");
 	if (file)
 		use_file(file, size, hash(data, size));
 	hyptrace_file_close(file);
-	check(peak - before < MEMORY_MAX, "it takes too much memory");
+	check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
+	return 0;
 }

@@ -9,6 +9,9 @@
 
 struct map_entry *map_next(const struct map *map, struct map_entry *entry)
 {
+	/* an empty map may have no slots */
+	if (!map->nr)
+		return NULL;
 	entry = entry ? entry + 1 : map->slots;
 	while (entry < map->slots + map->nr_slots && !entry->value)
 		entry++;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much memory a run takes.
+ */
+#include "fuzz.h"
+
+static size_t live, start, peak;
+
+/* gcc has no header with them. */
+int __sanitizer_install_malloc_and_free_hooks(
+	void (*on_malloc)(const volatile void *at, size_t size),
+	void (*on_free)(const volatile void *at));
+size_t __sanitizer_get_allocated_size(const volatile void *at);
+
+static void count_malloc(const volatile void *at, size_t size)
+{
+	(void)at;
+	live += size;
+	if (live > peak)
+		peak = live;
+}
+
+static void count_free(const volatile void *at)
+{
+	live -= at ? __sanitizer_get_allocated_size(at) : 0;
+}
+
+void fuzz_memory_begin(void)
+{
+	static bool is_installed;
+
+	if (!is_installed)
+		__sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
+	is_installed = true;
+	start = live;
+	peak = live;
+}
+
+size_t fuzz_memory_peak(void)
+{
+	return peak - start;
+}
