@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What EL2 does for a protected guest that runs on a CPU: any events, exits that EL2 handles
- * itself, locks, pools, pages that the guest shares. None of it may reach the host. Time and the counters
- * of the PMU go on meanwhile, too; afterwards they are what the host's sequence says.
+ * itself, locks, pools, pages that the guest shares. None of it may reach the host. Time and the
+ * counters of the PMU go on meanwhile, too; afterwards they are what the host's sequence says.
  */
 #include "lock.h"
 #include "silence.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * silence SEED SEQUENCES: do each sequence of steps twice, in two processes that begin with the
- * same memory. The host does the same in both, the protected guests do not. Whatever the host can see
- * must be equal, byte for byte: each answer, and each page to which it has access.
+ * same memory. The host does the same in both, the protected guests do not. Whatever the host can
+ * see must be equal, byte for byte: each answer, and each page to which it has access.
  *
  * It prints what was tried, and ends with 0 if no guest could be seen.
  */

@@ -167,8 +167,8 @@ static void functions(struct attack *attack)
 }
 
 /*
- * Take back the pages of a ring while EL2 may be sharing them, and has not pinned them. Not those of
- * SOLE_CPU.
+ * Take back the pages of a ring while EL2 may be sharing them, and has not pinned them. Not those
+ * of SOLE_CPU.
  */
 static void unshare(struct attack *attack)
 {
