@@ -365,10 +365,11 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
 #define hyptrace_guest_enter(vcpu)					\
 	do {								\
 		hyptrace(guest_enter, hyptrace_vm_of(vcpu), (vcpu)->vcpu_idx); \
-		if (hyptrace_is_on(guest_exit) &&			\
-		    hyptrace_is_measured(__hyptrace_ring, HYPTRACE_EVENT_guest_exit)) \
-			hyptrace_pmu_begin(__hyptrace_ring, HYPTRACE_PMU_OF_GUEST); \
-		hyptrace_begin_span(__hyptrace_ring, guest_exit);	\
+		if (likely(hyptrace_on_bit(guest_exit))) {		\
+			if (unlikely(__hyptrace_ring->counting.pmu.measured)) \
+				hyptrace_pmu_begin(__hyptrace_ring, HYPTRACE_PMU_OF_GUEST); \
+			__hyptrace_ring->spans.guest_exit = hyptrace_read_counter_synced(); \
+		}							\
 	} while (0)
 
 /**

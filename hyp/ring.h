@@ -179,18 +179,7 @@ struct hyptrace_turn {
  * @state:	see abi.h
  * @nr_pages:	sub-buffers, the reader's included
  *
- * hyptrace_load_lock protects the fields that follow. A change of @state needs @lock too.
- * @nr_loaded:	sub-buffers that the host has listed so far
- * @nr_tables:	table pages that EL2 owns
- * @nr_dirs:	directory pages that EL2 owns
- * @freeing:	the ring is being freed: EL2 takes no more pages
- * @nr_unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
- * @meta:	shared page in which EL2 publishes the ring's state
- * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
- *		0 to nr_pages - 2 are the ring, the last is the reader's.
- *
- * @lock protects the fields that follow. Its CPU reads @has_filter without it, and while the ring
- * is attached, @filters, too.
+ * The CPU itself reads @has_filter without the lock, and while the ring is attached, @filters, too:
  * @has_filter:	bit per event id: events with a filter
  * @filters:	by event id: the filter, if the event has one; and HYPTRACE_FILTER_NO_RESULT
  * @draft:	the filter that the host has begun to give
@@ -200,6 +189,16 @@ struct hyptrace_turn {
  * @after_arm:	the number of ARM to which @nr_after belongs
  * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
+ *
+ * hyptrace_load_lock protects the fields that follow. A change of @state needs @lock too.
+ * @nr_loaded:	sub-buffers that the host has listed so far
+ * @nr_tables:	table pages that EL2 owns
+ * @nr_dirs:	directory pages that EL2 owns
+ * @freeing:	the ring is being freed: EL2 takes no more pages
+ * @nr_unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
+ * @meta:	shared page in which EL2 publishes the ring's state
+ * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
+ *		0 to nr_pages - 2 are the ring, the last is the reader's.
  */
 struct hyptrace_ring {
 	u64			to_count;
@@ -249,14 +248,6 @@ struct hyptrace_ring {
 	enum hyptrace_ring_state state;
 	u32			nr_pages;
 
-	u32			nr_loaded;
-	u32			nr_tables;
-	u32			nr_dirs;
-	bool			freeing;
-	u32			nr_unmoved;
-	struct hyptrace_meta	*meta;
-	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
-
 	u64			has_filter;
 	struct hyptrace_ring_filter filters[HYPTRACE_NR_EVENTS];
 	struct hyptrace_filter_draft draft;
@@ -266,6 +257,14 @@ struct hyptrace_ring {
 	u64			after_arm;
 	u32			nr_after;
 	u64			notified;
+
+	u32			nr_loaded;
+	u32			nr_tables;
+	u32			nr_dirs;
+	bool			freeing;
+	u32			nr_unmoved;
+	struct hyptrace_meta	*meta;
+	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 } __aligned(L1_CACHE_BYTES);
 
 static_assert(offsetofend(struct hyptrace_ring, silent) <= 2 * L1_CACHE_BYTES);
@@ -278,6 +277,8 @@ static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
 static_assert(offsetofend(struct hyptrace_ring, recorded) == offsetof(struct hyptrace_ring, vcpu));
+/* One instruction finds the filter of an event that is recorded often. */
+static_assert(offsetof(struct hyptrace_ring, filters[HYPTRACE_EVENT_hyp_exit]) < SZ_4K);
 
 /**
  * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits

@@ -227,6 +227,7 @@ static __always_inline void __record_counted(struct hyptrace_ring *ring, const v
 static noinline void record_counted(struct hyptrace_ring *ring, const void *payload, u32 size,
 				    const struct hyptrace_ring_filter *filter, u64 counter)
 {
+	read_measured(ring, *(const u16 *)payload);
 	__record_counted(ring, payload, size, filter, counter);
 }
 
@@ -248,6 +249,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 {
 	u64 *duration = payload + duration_at;
 
+	read_measured(ring, *(const u16 *)payload);
 	if (!is_rate_valid(ring))
 		hyptrace_clock_read(&ring->clock);
 	/* 0: the event is recorded before it is over */
@@ -318,9 +320,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			counted = is_counted_aside(ring, HYPTRACE_EVENT_##name); \
 			if (timed || counted)					\
 				counter = read_counter(HYPTRACE_EVENT_##name);	\
-			if (can_measure(HYPTRACE_EVENT_##name) && counted &&	\
-			    (ring)->counting.pmu.measured)			\
-				hyptrace_pmu_read(ring);			\
 			filter = &(ring)->filters[HYPTRACE_EVENT_##name];	\
 			first = counted ? NULL : filter;			\
 		} else {							\
@@ -402,8 +401,13 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 
 /*
  * The fields before @duration are saved when the event begins. Nothing but fields may follow
- * them, since padding there would not be written.
+ * them, since padding there would not be written. An event that is measured saves them in its own
+ * branch, whose end is a call: so the others need no test and no stack frame.
  */
+#define BEGIN_ENTRY(id, covered, ...)					\
+	begin_payload(__entry, id, sizeof(*__entry), covered);		\
+	__VA_ARGS__
+
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
@@ -426,13 +430,15 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				return;					\
 			if (is_counted_aside(ring, HYPTRACE_EVENT_##name)) \
 				begin_count(ring, key_of(BEGIN_KEY_##name)); \
+			if (can_measure(HYPTRACE_EVENT_##name) &&	\
+			    hyptrace_is_measured(ring, HYPTRACE_EVENT_##name)) { \
+				BEGIN_ENTRY(HYPTRACE_EVENT_##name, 0 fields, save) \
+				begin_measured_call(ring, &ring->begun.name.counter); \
+				return;					\
+			}						\
 		}							\
 									\
-		begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
-		save							\
-		if (can_measure(HYPTRACE_EVENT_##name) &&		\
-		    hyptrace_is_measured(ring, HYPTRACE_EVENT_##name))	\
-			hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_CALL);	\
+		BEGIN_ENTRY(HYPTRACE_EVENT_##name, 0 fields, save)	\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
 	}								\
 									\

@@ -169,6 +169,23 @@ static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 	}
 }
 
+/*
+ * Read the counters first, as an event that is measured ends or hyp_enter begins. Here and not in
+ * the hooks: a call in them that returns would cost the fast path a stack frame.
+ */
+static __always_inline void read_measured(struct hyptrace_ring *ring, u32 event)
+{
+	if (hyptrace_is_measured(ring, event) && ring->counting.selected & BIT_ULL(event))
+		hyptrace_pmu_read(ring);
+}
+
+/* Begin to measure a call as the last thing that its hook does. @counter: out: when it begins */
+static noinline void begin_measured_call(struct hyptrace_ring *ring, u64 *counter)
+{
+	hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_CALL);
+	*counter = hyptrace_read_counter_synced();
+}
+
 /* Count an event that the CPU also records, or measures. @counter: as its duration ended */
 static noinline void count_aside(struct hyptrace_ring *ring, const void *payload, u64 counter)
 {
