@@ -73,6 +73,20 @@ void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
 		__hyptrace_host_ffa_call(func, true, regs[0] == FFA_ERROR_ID ? regs[2] : 0, regs);
 }
 
+/**
+ * __hyptrace_run_begin() - record guest_enter, unless only a measurement needs it, and begin that
+ * @ring:	this CPU's
+ * @handle:	of the VM at EL2
+ * @index:	of its vCPU
+ */
+void __hyptrace_run_begin(struct hyptrace_ring *ring, u32 handle, u16 index)
+{
+	if (!(READ_ONCE(hyptrace_events_barred) & BIT_ULL(HYPTRACE_EVENT_guest_enter)))
+		__hyptrace_guest_enter(handle, index);
+	if (hyptrace_is_measured(ring, HYPTRACE_EVENT_guest_exit))
+		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
+}
+
 #ifdef __KVM_NVHE_HYPERVISOR__
 
 static_assert(HYPTRACE_SMC_HINTS == ARM_SMCCC_CALL_HINTS);

@@ -17,7 +17,10 @@
 #include "printk.h"
 #include "ring.h"
 
-/* select.c: bit per event id; 0 if no CPU records or counts the event */
+/*
+ * select.c: bit per event id; 0 if no CPU records or counts the event, and for guest_enter, if none
+ * measures either
+ */
 extern u64 hyptrace_events_on;
 /*
  * select.c: bit per event id; triggers keep all CPUs from recording these events, which may still
@@ -266,6 +269,25 @@ static inline void hyptrace_set_vcpu(pid_t pid)
 	hyptrace_this_ring()->vcpu = (u32)pid;
 }
 
+/* calls.c */
+void __hyptrace_run_begin(struct hyptrace_ring *ring, u32 handle, u16 index);
+
+/**
+ * hyptrace_run_begin() - record that this CPU is about to enter a guest, and begin guest_exit
+ * @ring:	this CPU's
+ * @handle:	of the VM at EL2
+ * @index:	of its vCPU
+ *
+ * While a CPU measures, guest_enter is on: so its branch can begin to measure guest_exit, and no
+ * other event needs an instruction for that.
+ */
+#define hyptrace_run_begin(ring, handle, index)				\
+	do {								\
+		if (hyptrace_is_on(guest_enter))			\
+			__hyptrace_run_begin(ring, handle, index);	\
+		hyptrace_begin_span(ring, guest_exit);			\
+	} while (0)
+
 /**
  * hyptrace_guest_begin() - begin a guest's run on this CPU, before its first entry
  * @protected:	whether the guest is protected
@@ -363,14 +385,7 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  * Before hyptrace_guest_begin(); hyptrace_guest_exit() follows.
  */
 #define hyptrace_guest_enter(vcpu)					\
-	do {								\
-		hyptrace(guest_enter, hyptrace_vm_of(vcpu), (vcpu)->vcpu_idx); \
-		if (likely(hyptrace_on_bit(guest_exit))) {		\
-			if (unlikely(__hyptrace_ring->counting.pmu.measured)) \
-				hyptrace_pmu_begin(__hyptrace_ring, HYPTRACE_PMU_OF_GUEST); \
-			__hyptrace_ring->spans.guest_exit = hyptrace_read_counter_synced(); \
-		}							\
-	} while (0)
+	hyptrace_run_begin(__hyptrace_ring, hyptrace_vm_of(vcpu), (vcpu)->vcpu_idx)
 
 /**
  * hyptrace_fixup() - record that EL2 looks at an exit of a guest, if the exit is a trap

@@ -140,6 +140,8 @@ static int check_counter(u8 number)
  */
 void hyptrace_pmu_clear(struct hyptrace_ring *ring)
 {
+	if (ring->counting.pmu.measured)
+		hyptrace_select_measured(false);
 	ring->counting.pmu = (struct hyptrace_pmu) { };
 }
 
@@ -177,6 +179,8 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 	pmu->enabled = 0;
 	for (place = 0; place < pmu->nr; place++)
 		pmu->enabled |= BIT_ULL(pmu->numbers[place]);
+	if (!pmu->measured)
+		hyptrace_select_measured(true);
 	pmu->measured = HYPTRACE_MEASURED_EVENTS;
 	memset(pmu->has_begun, 0, sizeof(pmu->has_begun));
 

@@ -9,8 +9,8 @@ u64 hyptrace_events_on;
 u64 hyptrace_events_barred;
 
 /*
- * How many CPUs record or count each event; bit per event id: the events with such CPUs.
- * users_lock protects all of this, hyptrace_events_on and hyptrace_events_barred.
+ * How many CPUs record or count each event, or need its hook; bit per event id: the events with
+ * such CPUs. users_lock protects all of this, hyptrace_events_on and hyptrace_events_barred.
  */
 struct users {
 	u32 nr[HYPTRACE_NR_EVENTS];
@@ -94,6 +94,19 @@ void hyptrace_select_events(struct hyptrace_ring *ring, u64 events)
 	ring->selected = events;
 	hyptrace_set_silent(ring, ring->silent);
 	change_users(&recorders, changed, events);
+}
+
+/**
+ * hyptrace_select_measured() - a CPU begins to measure what the PMU counts, or ends
+ * @begins:	whether it begins
+ *
+ * The hook of guest_enter, which nobody counts, begins to measure guest_exit.
+ */
+void hyptrace_select_measured(bool begins)
+{
+	const u64 event = BIT_ULL(HYPTRACE_EVENT_guest_enter);
+
+	change_users(&counters, event, begins ? event : 0);
 }
 
 /**

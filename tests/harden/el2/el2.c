@@ -160,6 +160,7 @@ static void free_counters(u32 cpu)
 
 	env_cpu(cpu);
 	require(!hyptrace_hcall(HYPTRACE_OP_COUNT, cpu, 0, 0));
+	require(!hyptrace_hcall(HYPTRACE_OP_PMU, cpu, HYPTRACE_PMU_NONE, 0));
 	do {
 		ret = hyptrace_hcall(HYPTRACE_OP_COUNT_FREE, cpu, 0, 0);
 	} while (ret == 1);

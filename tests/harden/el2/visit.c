@@ -100,11 +100,9 @@ static void run_guest(struct attack *attack)
 
 	some_event(attack, HYPTRACE_EVENT_vcpu_load);
 	hyptrace_set_vcpu(1 + (random >> 40 & 0xffff));
-	some_event(attack, HYPTRACE_EVENT_guest_enter);
-	/* as hyptrace_guest_enter() */
-	if (hyptrace_is_on(guest_exit) && hyptrace_is_measured(ring, HYPTRACE_EVENT_guest_exit))
-		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
-	hyptrace_begin_span(ring, guest_exit);
+	before = look();
+	hyptrace_run_begin(ring, vcpu.handle, vcpu.vcpu_idx);
+	expect_event(attack, HYPTRACE_EVENT_guest_enter, before);
 
 	before = look();
 	hyptrace_guest_begin(vcpu.protected);

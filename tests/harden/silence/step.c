@@ -104,10 +104,7 @@ static void begin_run(struct cpu *cpu)
 
 	begin_call(cpu);
 	hyptrace_set_vcpu(1 + attack_below(&cpu->attack, 1000));
-	hyptrace(guest_enter, 1, 0);
-	if (hyptrace_is_on(guest_exit) && hyptrace_is_measured(ring, HYPTRACE_EVENT_guest_exit))
-		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
-	hyptrace_begin_span(ring, guest_exit);
+	hyptrace_run_begin(ring, 1, 0);
 }
 
 static void end_run(struct cpu *cpu, bool protected)

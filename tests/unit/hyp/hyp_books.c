@@ -169,12 +169,14 @@ static void check_ring(struct hyptrace_ring *ring, bool is_spare)
 /* No event is on that no CPU records or counts, and some bit is on while one records any. */
 static void check_events_on(void)
 {
-	u64 selected = 0, counted = 0, on;
+	u64 selected = 0, counted = 0, on;	/* @counted: or measured */
 	u32 i;
 
 	for (i = 0; i < ENV_CPUS; i++) {
 		selected |= env_rings[i].selected;
 		counted |= env_rings[i].counting.selected;
+		if (env_rings[i].counting.pmu.measured)
+			counted |= BIT_ULL(HYPTRACE_EVENT_guest_enter);
 	}
 	on = (selected & ~hyptrace_events_barred) | counted;
 	if (selected && (!on || selected & ~on & BIT_ULL(HYPTRACE_EVENT_func)))

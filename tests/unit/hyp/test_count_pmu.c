@@ -53,6 +53,9 @@ static int stop(void **state)
 {
 	(void)state;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, 0, 0), 0);
+	assert_int_equal(hyptrace_events_on & ~BIT_ULL(HYPTRACE_EVENT_guest_enter), 0);
+	assert_int_equal(!!hyptrace_events_on, !!hyptrace_this_ring()->counting.pmu.measured);
+	assert_int_equal(pmu(HYPTRACE_PMU_NONE), 0);
 	assert_int_equal(hyptrace_events_on, 0);
 	env_ring_free(&ring);
 	count_pages_free(&pages);
@@ -139,15 +142,14 @@ static void events_come_before_that_which_is_measured(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
-/* The values of the begin of a guest's run are read in its hook: hooks.h. */
+/* The hook of guest_enter, which is on for that, reads the values of the begin of a guest's run. */
 static void runs_of_guests(void **state)
 {
 	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = 1ULL << HYPTRACE_EXIT_EC_SHIFT };
 
 	(void)state;
 	assert_true(hyptrace_is_measured(hyptrace_this_ring(), HYPTRACE_EVENT_guest_exit));
-	hyptrace_pmu_begin(hyptrace_this_ring(), HYPTRACE_PMU_OF_GUEST);
-	hyptrace_begin_span(hyptrace_this_ring(), guest_exit);
+	hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
 	hyptrace_guest_begin(true);
 	work(50, 60);
 	hypercall();
@@ -155,6 +157,26 @@ static void runs_of_guests(void **state)
 	hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, HYPTRACE_EXIT_TRAP);
 	check_key(KEY(guest_exit, 1), 1, 1, 157, 369);
 	check_key(KEY(host_hcall, CALL), 0, 0, 0, 0);
+}
+
+/* While guest_enter is on for that, a trigger keeps the CPU from recording it as ever. */
+static void guest_enter_stays_barred(void **state)
+{
+	const u64 event = BIT_ULL(HYPTRACE_EVENT_guest_enter);
+	const struct hyptrace_ring *own = hyptrace_this_ring();
+
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, event, 0), 0);
+	hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
+	assert_int_equal(own->recorded, 1);
+	hyptrace_allow_events(~event);
+	hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
+	assert_int_equal(own->recorded, 1);
+	assert_true(own->counting.pmu.has_begun[HYPTRACE_PMU_OF_GUEST]);
+	hyptrace_allow_events(~0ULL);
+	hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
+	assert_int_equal(own->recorded, 2);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
 /* The first key of all has room for it, too, and a reset leaves the times after exits. */
@@ -272,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_come_before_that_which_is_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(guest_enter_stays_barred, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_first_key_is_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
