@@ -277,10 +277,6 @@ static_assert(offsetofend(struct hyptrace_ring, enabled) ==
 static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hyptrace_ring, pos));
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
 static_assert(offsetofend(struct hyptrace_ring, recorded) == offsetof(struct hyptrace_ring, vcpu));
-#ifdef __KVM_NVHE_HYPERVISOR__
-/* One instruction finds the filter of an event that is recorded often. */
-static_assert(offsetof(struct hyptrace_ring, filters[HYPTRACE_EVENT_hyp_exit]) < SZ_4K);
-#endif
 
 /**
  * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits

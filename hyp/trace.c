@@ -73,6 +73,11 @@ static noinline void record_aside(struct hyptrace_ring *ring, const void *payloa
 	__record_aside(ring, payload, size, filter, counter);
 }
 
+#ifdef __KVM_NVHE_HYPERVISOR__
+/* One instruction finds the filter of an event that is recorded often. */
+static_assert(offsetof(struct hyptrace_ring, filters[HYPTRACE_EVENT_hyp_exit]) < SZ_4K);
+#endif
+
 /* Check whether the CPU records the event if its filter accepts it, or records and counts it. */
 static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
 {

@@ -28,7 +28,7 @@ attack()
 		not_ok "el2 under $name: does not build"
 		return
 	fi
-	ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1:history_size=7 UBSAN_OPTIONS=print_stacktrace=1 \
 		timeout --kill-after=10 "${LIMIT:-1800}" "$program" "$seed" "$rounds" >"$log" 2>&1
 	code=$?
 	if ((code)); then
