@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Put defects of other tracers into hyptrace, one at a time, and check that a test finds each: defects.sh [NAME]... runs
+# defects/NAME.patch. Its line "Red: KIND TEST" names the test, which must fail with the patch and pass without it:
+#
+#   unit TEST [SETTING]	a program of tests/unit; it must build
+#   build TEST: TEXT	the same program must not build, and the compiler says TEXT
+#   litmus TEST		a litmus test of tests/model; it must find what it forbids
+#   lint CHECK		a check of tests/lint
+#   um TEST		a kselftest in the kernel in user mode, which tests/um/build.sh has built; left out where there is none
+#
+# A patch that does not apply any more is a failure. The last line is "N passed, N failed".
+#
+# Some defects have no counterpart here:
+# - Page addresses that are not aligned are accepted: the host gives numbers of pages, not addresses.
+#
+# No test finds these yet, so they have no patch: a missing speculation barrier, a reader page whose number is not checked,
+# a ring that invokes the OOM killer, and two processes that read one descriptor without a lock. Not tried: a remote that
+# cannot be unregistered.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+. tests/vm/lib.sh
+set +e
+
+work=$(mktemp -d)
+um_out=
+trap 'rm -rf "$work" ${um_out:+"$um_out"}' EXIT
+passed=0 failed=0
+
+# red_of PATCH: print the test that must fail
+red_of()
+{
+	sed -n 's/^Red: //p;/^---/q' "$1"
+}
+
+# copy_to FOLDER
+copy_to()
+{
+	mkdir -p "$1"
+	git ls-files -z -co --exclude-standard | tar --null -T - -c | tar -x -C "$1"
+}
+
+# run_um TREE TEST: build the modules of the tree, and run a test in the kernel in user mode with them
+run_um()
+{
+	local modules=$um_out/lib/modules
+	make -s -C "$um_tree" O="$um_build" ARCH=um SUBARCH=x86_64 LLVM= CC="$um_cc" \
+		KCFLAGS="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation" M="$1" modules || return 2
+	cp "$1"/hyptrace.ko "$1"/hyptrace_test.ko "$modules"/*/kernel/drivers/hyptrace/ || return 2
+	RUN=$work/um/tests/um/run.sh "$work/um/tests/vm/boot.sh" defect "not found" HYPTRACE_IDLE_S=10 TEST_TIMEOUT=60 -- \
+		"kselftest:$2" --
+}
+
+# run_test TREE KIND TEST [ARGUMENT]...: 0 the test passes, 1 it fails, 2 it cannot run
+run_test()
+{
+	local tree=$1 kind=$2 test=${3%:} code
+	case $kind in
+	unit)
+		make --no-print-directory -s -C "$tree/tests/unit" "$test" || return 2
+		env "${@:4}" LIMIT=60 "$tree/tests/unit/run.sh" "$test"
+		;;
+	build)
+		make --no-print-directory -s -C "$tree/tests/unit" "$test" >"$tree/said" 2>&1 && return 0
+		grep -F "${*:4}" "$tree/said" || { cat "$tree/said" && return 2; }
+		return 1
+		;;
+	litmus) "$tree/tests/model/litmus.sh" "$test" | tee "$tree/said" | grep -q '^ok' && ! grep '^not ok' "$tree/said" ;;
+	lint) "$tree/tests/lint/run.sh" "$test" ;;
+	um) run_um "$tree" "$test" ;;
+	*) return 2 ;;
+	esac
+	code=$?
+	((code == 0 || code == 2)) || return 1
+	return "$code"
+}
+
+not_ok()
+{
+	sed 's/^/# /' "$work/log" | tail -n 30
+	echo "not ok - $1"
+	((++failed))
+}
+
+# check NAME TREE: apply the patch to the tree, and run its test
+check()
+{
+	local patch=$repo/tests/mutate/defects/$1.patch red start=$SECONDS
+	read -ra red < <(red_of "$patch")
+	if ! patch -d "$2" -p1 -s -F 0 <"$patch" >"$work/log" 2>&1; then
+		not_ok "$1: the patch does not apply"
+		return
+	fi
+	run_test "$2" "${red[@]}" >"$work/log" 2>&1
+	case $? in
+	0) not_ok "$1: ${red[*]:0:2} does not find it" ;;
+	1)
+		echo "ok - $1: ${red[*]:0:2} finds it ($((SECONDS - start)) s)"
+		((++passed))
+		;;
+	*) not_ok "$1: ${red[*]:0:2} cannot run" ;;
+	esac
+}
+
+# must_pass NAME: with no defect in the tree, its test passes. Each test runs once.
+declare -A good=()
+must_pass()
+{
+	local red
+	read -ra red < <(red_of "tests/mutate/defects/$1.patch")
+	[[ -z ${good[${red[*]}]:-} ]] || return "$((${good[${red[*]}]} - 1))"
+	run_test "$2" "${red[@]}" >"$work/log" 2>&1
+	good[${red[*]}]=$(($? ? 2 : 1))
+	((good[${red[*]}] == 1)) || not_ok "$1: ${red[*]:0:2} fails without the defect"
+	return "$((${good[${red[*]}]} - 1))"
+}
+
+# Make a kernel in user mode that takes its modules from $um_out. False if there is none.
+begin_um()
+{
+	local from
+	set_kernel newest
+	set_um
+	[[ -x $out/linux ]] || return
+	from=$out um_tree=$tree um_build=$build
+	um_cc="$(command -v ccache >/dev/null && echo ccache) gcc"
+	um_out=$(cd "$work/um" && . tests/vm/lib.sh && set_kernel newest && set_um && echo "$out")
+	cp -a "$from" "$um_out"
+	ln -s "$guest" "$(cd "$work/um" && . tests/vm/lib.sh && set_kernel newest && set_um && echo "$guest")"
+}
+
+names=("$@")
+if ((!$#)); then
+	names=(tests/mutate/defects/*.patch)
+	names=("${names[@]##*/}")
+	names=("${names[@]%.patch}")
+fi
+on_host=() in_um=()
+for name in "${names[@]}"; do
+	[[ -f tests/mutate/defects/$name.patch ]] || { echo "there is no defect \"$name\"" >&2 && exit 1; }
+	if [[ $(red_of "tests/mutate/defects/$name.patch") == um\ * ]]; then in_um+=("$name"); else on_host+=("$name"); fi
+done
+
+if ((${#on_host[@]})); then
+	copy_to "$work/good"
+	git -C "$work/good" init -q && git -C "$work/good" add -A
+	for name in "${on_host[@]}"; do
+		must_pass "$name" "$work/good" || continue
+		# the objects come along: only what a patch changes is compiled again
+		rm -rf "$work/bad"
+		cp -a "$work/good" "$work/bad"
+		check "$name" "$work/bad"
+	done
+fi
+
+if ((${#in_um[@]})); then
+	copy_to "$work/um"
+	if has_um && begin_um; then
+		for name in "${in_um[@]}"; do
+			must_pass "$name" "$work/um" || continue
+			check "$name" "$work/um"
+			patch -d "$work/um" -p1 -s -R <"tests/mutate/defects/$name.patch"
+		done
+	else
+		echo "skip - ${in_um[*]}: there is no kernel in user mode: run tests/um/build.sh"
+	fi
+fi
+echo "tried: ${#names[@]} defects"
+echo "$passed passed, $failed failed"
+((failed == 0))
