@@ -29,6 +29,7 @@ typedef long long s64;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((__noinline__))
+#define __maybe_unused		__attribute__((__unused__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
 /* The linker defines the symbols of a section whose name is an identifier. */
 #define HYPTRACE_FORMAT_SECTION	"hyptrace_format"

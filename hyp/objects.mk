@@ -3,7 +3,7 @@
 
 hyptrace := ../../../../../drivers/hyptrace/hyp
 hyptrace-objects := $(addprefix $(hyptrace)/, ring.o seal.o resize.o clock.o load.o hcall.o select.o filter.o \
-	 count.o pmu.o trigger.o trace.o calls.o lock.o owner.o)
+	 count.o pmu.o pmu_read.o trigger.o trace.o calls.o lock.o owner.o)
 hyp-obj-$(CONFIG_HYPTRACE_EL2) += $(hyptrace-objects)
 # No function tracer has a place in them, neither Android's nor the project's own.
 $(foreach object,$(hyptrace-objects) $(hyptrace)/function.o,\

@@ -9,57 +9,14 @@
  */
 #include "hooks.h"
 
-/**
- * struct pmu_value - a counter
- * @count:	what it has counted
- * @type:	what it is programmed to count
- */
-struct pmu_value {
-	u64 count;
-	u64 type;
-};
-
 #ifdef __KVM_NVHE_HYPERVISOR__
 
-/* PMICNTR_EL0 and PMICFILTR_EL0, which not all assemblers know */
-#define PMICNTR		"s3_3_c9_c4_0"
-#define PMICFILTR	"s3_3_c9_c6_0"
-
-#define LOW_NUMBERS	"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
-#define HIGH_NUMBERS	"16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30"
-
 /*
- * Read the counter with a number, which is valid: there is a register for each. A place in the
- * table has 16 bytes.
+ * pmu_read.S: read the counters from @counter to @end into @counts. Return: 0 if all are programmed as
+ * their types say, else the bits that differ
  */
-static __always_inline struct pmu_value read_counter(u8 number)
-{
-	struct pmu_value value;
-	u64 place;
-
-	asm volatile("	adr	%2, 1f\n"
-		     "	add	%2, %2, %3, lsl #4\n"
-		     "	br	%2\n"
-		     "1:\n"
-		     "	.irp	n, " LOW_NUMBERS ", " HIGH_NUMBERS "\n"
-		     "	hint	#36\n"		/* bti j */
-		     "	mrs	%0, pmevcntr\\n\\()_el0\n"
-		     "	mrs	%1, pmevtyper\\n\\()_el0\n"
-		     "	b	2f\n"
-		     "	.endr\n"
-		     "	hint	#36\n"
-		     "	mrs	%0, pmccntr_el0\n"
-		     "	mrs	%1, pmccfiltr_el0\n"
-		     "	b	2f\n"
-		     "	hint	#36\n"
-		     "	mrs	%0, " PMICNTR "\n"
-		     "	mrs	%1, " PMICFILTR "\n"
-		     "2:\n"
-		     : "=&r" (value.count), "=&r" (value.type), "=&r" (place)
-		     : "r" ((u64)number));
-
-	return value;
-}
+u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter,
+			       const struct hyptrace_pmu_counter *end, u64 *counts);
 
 /* How many counters of events the CPU has; -1: no PMU of version 3 */
 static int nr_counters(void)
@@ -85,19 +42,27 @@ static bool has_counter_of_instructions(void)
 #ifdef HYPTRACE_ENV_HOST
 __thread struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
 
-static struct pmu_value read_counter(u8 number)
+static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter,
+				      const struct hyptrace_pmu_counter *end, u64 *counts)
 {
-	return (struct pmu_value) {
-		.count = hyptrace_host_pmu.values[number],
-		.type = hyptrace_host_pmu.types[number],
-	};
+	u64 differs = 0;
+
+	for (; counter < end; counter++) {
+		u8 number = counter->place / HYPTRACE_PMU_PLACE_BYTES;
+
+		*counts++ = hyptrace_host_pmu.values[number];
+		differs |= hyptrace_host_pmu.types[number] ^ counter->type;
+	}
+
+	return differs;
 }
 
 #define read_enabled()		(hyptrace_host_pmu.enabled)
 #define nr_counters()		(hyptrace_host_pmu.nr)
 #else
 /* Only EL2 can count EL2. */
-#define read_counter(number)	((void)(number), (struct pmu_value) { })
+#define hyptrace_pmu_read_counters(counter, end, counts) \
+	((void)(counter), (void)(end), (void)(counts), 0ULL)
 #define read_enabled()		0ULL
 #define nr_counters()		-1
 #endif
@@ -159,7 +124,8 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 	u8 place = what, number = what >> 8;
 	int ret = check_counter(number);
-	u64 type;
+	struct hyptrace_pmu_counter counter = { };
+	u64 count;
 
 	if (ret)
 		return ret;
@@ -167,15 +133,17 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		return -EINVAL;
 	number = array_index_nospec(number, HYPTRACE_PMU_INSTRUCTIONS + 1);
 	place = array_index_nospec(place, HYPTRACE_PMU_COUNTERS);
-	type = read_counter(number).type;
-	if (event_of(number, type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
+	counter.place = number * HYPTRACE_PMU_PLACE_BYTES;
+	/* What differs from 0 is its type. */
+	counter.type = hyptrace_pmu_read_counters(&counter, &counter + 1, &count);
+	if (event_of(number, counter.type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
 		return -EINVAL;
 
 	if (place == pmu->nr)
 		pmu->nr++;
 	pmu->numbers[place] = number;
-	pmu->types[place] = type;
-	pmu->events[place] = event_of(number, type);
+	pmu->counters[place] = counter;
+	pmu->events[place] = event_of(number, counter.type);
 	pmu->enabled = 0;
 	for (place = 0; place < pmu->nr; place++)
 		pmu->enabled |= BIT_ULL(pmu->numbers[place]);
@@ -188,24 +156,18 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 }
 
 /* Return whether all count what they are to. */
-static __always_inline bool read_all(const struct hyptrace_pmu *pmu, u64 *counts)
+static bool read_all(const struct hyptrace_pmu *pmu, u64 *counts)
 {
-	u64 differs = 0;
-	u32 i;
+	u64 missing = pmu->enabled & ~read_enabled();
 
 	synchronize_counters();
-	for (i = 0; i < pmu->nr; i++) {
-		struct pmu_value value = read_counter(pmu->numbers[i]);
 
-		counts[i] = value.count;
-		differs |= value.type ^ pmu->types[i];
-	}
-
-	return !differs && !(pmu->enabled & ~read_enabled());
+	return !(hyptrace_pmu_read_counters(pmu->counters, pmu->counters + pmu->nr, counts) |
+		 missing);
 }
 
 /**
- * hyptrace_pmu_read() - read the counters, as an event ends or hyp_enter begins
+ * hyptrace_pmu_read() - read the counters, as an event ends
  * @ring:	this CPU's
  */
 void hyptrace_pmu_read(struct hyptrace_ring *ring)
@@ -224,12 +186,7 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 
-	if (of == HYPTRACE_PMU_OF_VISIT) {
-		memcpy(pmu->begun[of], pmu->now, sizeof(pmu->now));
-		pmu->has_begun[of] = pmu->is_valid;
-	} else {
-		pmu->has_begun[of] = read_all(pmu, pmu->begun[of]);
-	}
+	pmu->has_begun[of] = read_all(pmu, pmu->begun[of]);
 }
 
 /**

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the counters of the CPU's PMU have counted during an event. The host programs them to count
- * EL2, and says which ones they are; EL2 only reads them. Included by count.h; trace.c and hooks.h
- * call the functions.
+ * EL2, and says which ones they are; EL2 only reads them. Included by count.h; trace.c, calls.c
+ * and pmu_read.S use it.
  *
- * Events that are measured are counted, and take the slow path of trace.c: so no other event needs
- * an instruction more.
+ * Events that are measured are counted, and have functions of their own in trace.c: so no other event
+ * needs an instruction more.
  */
 #ifndef __HYPTRACE_PMU_H
 #define __HYPTRACE_PMU_H
+
+/* The code in pmu_read.S that reads one counter */
+#define HYPTRACE_PMU_PLACE_BYTES	16
+
+#ifndef __ASSEMBLY__
 
 #include "env.h"
 #include "abi.h"
@@ -23,14 +28,24 @@
 	 BIT_ULL(HYPTRACE_EVENT_guest_exit))
 
 /**
+ * struct hyptrace_pmu_counter - what pmu_read.S reads a counter with
+ * @place:	its number * HYPTRACE_PMU_PLACE_BYTES
+ * @type:	how it is programmed
+ */
+struct hyptrace_pmu_counter {
+	u64	place;
+	u64	type;
+};
+
+/**
  * struct hyptrace_pmu - what a CPU measures
  * @measured:	bit per event id: HYPTRACE_MEASURED_EVENTS, or 0 while there is no counter
  * @enabled:	bit per number: the counters
  * @nr:		how many there are
+ * @counters:	of each, what it is read with
  * @numbers:	of each, its number
  * @events:	of each, what it counts
- * @types:	of each, how it is programmed
- * @now:	their values when an event ended, or hyp_enter began
+ * @now:	their values when an event ended
  * @is_valid:	all of them counted then what they are to
  * @begun:	their values when each event began: HYPTRACE_PMU_OF_*
  * @has_begun:	whether it has
@@ -38,10 +53,10 @@
 struct hyptrace_pmu {
 	u64	measured;
 	u64	enabled;
+	struct hyptrace_pmu_counter counters[HYPTRACE_PMU_COUNTERS];
 	u32	nr;
 	u8	numbers[HYPTRACE_PMU_COUNTERS];
 	u16	events[HYPTRACE_PMU_COUNTERS];
-	u64	types[HYPTRACE_PMU_COUNTERS];
 	u64	now[HYPTRACE_PMU_COUNTERS];
 	bool	is_valid;
 	u64	begun[HYPTRACE_NR_PMU_OF][HYPTRACE_PMU_COUNTERS];
@@ -76,5 +91,7 @@ void hyptrace_pmu_read(struct hyptrace_ring *ring);
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of);
 bool hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
 		      struct hyptrace_private_count *counter, u64 counts[HYPTRACE_PMU_COUNTERS]);
+
+#endif /* __ASSEMBLY__ */
 
 #endif /* __HYPTRACE_PMU_H */

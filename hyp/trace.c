@@ -232,7 +232,6 @@ static __always_inline void __record_counted(struct hyptrace_ring *ring, const v
 static noinline void record_counted(struct hyptrace_ring *ring, const void *payload, u32 size,
 				    const struct hyptrace_ring_filter *filter, u64 counter)
 {
-	read_measured(ring, *(const u16 *)payload);
 	__record_counted(ring, payload, size, filter, counter);
 }
 
@@ -254,7 +253,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 {
 	u64 *duration = payload + duration_at;
 
-	read_measured(ring, *(const u16 *)payload);
 	if (!is_rate_valid(ring))
 		hyptrace_clock_read(&ring->clock);
 	/* 0: the event is recorded before it is over */
@@ -262,6 +260,42 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		*duration = hyptrace_cycles_to_ns(counter - begun, ring->clock.mult);
 	__record_counted(ring, payload, size, filter, counter);
 }
+
+/*
+ * The last thing that the hook of an event does that can be measured, unless it is recorded or
+ * rejected at once. It is a function of its own, and the only one that the hook calls: so the PMU
+ * is read before the payload is written, but the fast path needs no stack frame. The parameters
+ * are those of RECORD().
+ */
+#define FINISH(name, ring, duration_at, begun, counter, filter, ...)		\
+	do {									\
+		struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
+		u64 duration, running = (ring)->vcpu;				\
+										\
+		(void)running;	/* only some events use it */			\
+		if (hyptrace_is_measured(ring, HYPTRACE_EVENT_##name))		\
+			read_measured(ring, HYPTRACE_EVENT_##name);		\
+		duration = hyptrace_cycles_to_ns((counter) - (begun), (ring)->clock.mult); \
+		(void)duration;							\
+		__VA_ARGS__							\
+		if ((filter) && lacks_result(HYPTRACE_EVENT_##name, __entry))	\
+			(filter) = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT];	\
+		if (duration_at)						\
+			record_timed(ring, __entry, sizeof(*__entry), filter, counter, begun, \
+				     duration_at);				\
+		else								\
+			record_counted(ring, __entry, sizeof(*__entry), filter, counter); \
+	} while (0)
+
+/*
+ * ... its call, with the arguments of the function of the event first: so the fast path need not move
+ * them.
+ */
+#define FINISH_hyp_enter	~, finish_hyp_enter(reason, ring, counter, filter)
+#define FINISH_hyp_exit		~, finish_hyp_exit(reason, ring, counter, filter)
+#define FINISH_host_hcall	~, finish_host_hcall(regs, ring, counter, filter)
+#define FINISH_guest_exit	~, finish_guest_exit(ring, vcpu, exit_code, counter, filter)
+#define finish_of(call)		take_second(call, (void)0, )
 
 /* One branch for all comparisons of the condition. For gcc, objects.mk has an option. */
 #ifdef __clang__
@@ -273,9 +307,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 /*
  * Record an event, or count it, or both. @enabled, @to_count: as in struct masks. @duration_at: if
  * it is timed, where in the payload its duration is, else 0. @begun: the counter when it began, if
- * it is timed. @key: the number of its key, if it can be counted. @...: the code that writes the
- * payload *__entry; it may use duration, in ns since then, and running, which is the vCPU of struct
- * hyptrace_ring.
+ * it is timed. @key: the number of its key, if it can be counted. @finish: the call that ends the
+ * hook if the event can be measured. @...: the code that writes the payload *__entry; it may use
+ * duration, in ns since then, and running, which is the vCPU of struct hyptrace_ring.
  *
  * The fast path writes the payload to the ring. The slow path builds it in private memory
  * before it calls a function, so that no argument must survive the call: thus the fast
@@ -285,7 +319,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * Whether the fast path can be taken is one chain of comparisons: objects.mk has an option of gcc
  * for that.
  */
-#define RECORD(name, ring, enabled, to_count, duration_at, begun, key, ...)	\
+#define RECORD(name, ring, enabled, to_count, duration_at, begun, key, finish, ...) \
 	do {									\
 		const bool timed = duration_at;					\
 		const u32 size = sizeof(struct hyptrace_entry_##name);		\
@@ -336,19 +370,22 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 										\
 			if (timed && unlikely(!(begun)))			\
 				break;						\
-			duration = hyptrace_cycles_to_ns(counter - (begun), (ring)->clock.mult); \
-			running = (ring)->vcpu;					\
-			__VA_ARGS__						\
-			if (filter && lacks_result(HYPTRACE_EVENT_##name, __entry)) { \
-				filter = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
-				first = first ? filter : NULL;			\
+			if (first || !can_measure(HYPTRACE_EVENT_##name)) {	\
+				duration = hyptrace_cycles_to_ns(counter - (begun), \
+								 (ring)->clock.mult); \
+				running = (ring)->vcpu;				\
+				__VA_ARGS__					\
 			}							\
+			if (first && lacks_result(HYPTRACE_EVENT_##name, __entry)) \
+				first = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
 			if (first && (!timed || is_rate_valid(ring)) &&		\
 			    hyptrace_filter_rejects_at_once(first, __entry)) {	\
 				count_filtered(ring);				\
 				break;						\
 			}							\
-			if (timed)						\
+			if (can_measure(HYPTRACE_EVENT_##name))			\
+				finish;						\
+			else if (timed)						\
 				record_timed(ring, __entry, size, filter, counter, begun, \
 					     duration_at);			\
 			else if (can_count(HYPTRACE_EVENT_##name))		\
@@ -375,32 +412,52 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 #define he_field(type, name)						\
 	+ (offsetof(typeof(*__entry), name) < sizeof(u32) ? 0 : sizeof(__entry->name))
 
+/* The code that writes a payload */
+#define WRITE(name, fields, ...)					\
+	begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
+	__VA_ARGS__
+#define WRITE_SPAN(name, fields, ...)					\
+	WRITE(name, fields, __entry = find_by_end(__entry); __VA_ARGS__)
+#define WRITE_TIMED(name, ...)						\
+	copy_saved(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
+	__entry->duration = duration;					\
+	__VA_ARGS__
+
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
+	static noinline __maybe_unused void				\
+	finish_##name(proto, struct hyptrace_ring *ring, u64 counter,	\
+		      const struct hyptrace_ring_filter *filter)	\
+	{								\
+		FINISH(name, ring, 0, 0, counter, filter, \
+		       WRITE(name, fields, assign));			\
+	}								\
+									\
 	void __hyptrace_##name(proto)					\
 	{								\
 		struct hyptrace_ring *ring = hyptrace_this_ring();	\
 		const struct masks masks = read_masks(ring);		\
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, 0, 0, key_of(KEY_##name),	\
-		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
-				     sizeof(*__entry), 0 fields);	\
-		       assign						\
-		);							\
+		       finish_of(FINISH_##name), WRITE(name, fields, assign)); \
 	}
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
+	static noinline __maybe_unused void				\
+	finish_##name(struct hyptrace_ring *ring, proto, u64 counter,	\
+		      const struct hyptrace_ring_filter *filter)	\
+	{								\
+		FINISH(name, ring, DURATION_AT(name), ring->spans.name, counter, filter, \
+		       WRITE_SPAN(name, fields, assign));			\
+	}								\
+									\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
 	{								\
 		u64 begun, enabled;					\
 									\
 		READ_SPAN(ring, name, &enabled, &begun);		\
 		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
-		       key_of(KEY_##name),				\
-		       begin_payload(__entry, HYPTRACE_EVENT_##name,	\
-				     sizeof(*__entry), 0 fields);	\
-		       __entry = find_by_end(__entry);			\
-		       assign						\
-		);							\
+		       key_of(KEY_##name), finish_of(FINISH_##name),	\
+		       WRITE_SPAN(name, fields, assign));		\
 	}
 #include "events.h"
 
@@ -409,10 +466,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * them, since padding there would not be written. An event that is measured saves them in its own
  * branch, whose end is a call: so the others need no test and no stack frame.
  */
-#define BEGIN_ENTRY(id, covered, ...)					\
-	begin_payload(__entry, id, sizeof(*__entry), covered);		\
-	__VA_ARGS__
-
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT
@@ -437,14 +490,22 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				begin_count(ring, key_of(BEGIN_KEY_##name)); \
 			if (can_measure(HYPTRACE_EVENT_##name) &&	\
 			    hyptrace_is_measured(ring, HYPTRACE_EVENT_##name)) { \
-				BEGIN_ENTRY(HYPTRACE_EVENT_##name, 0 fields, save) \
+				WRITE(name, fields, save)		\
 				begin_measured_call(ring, &ring->begun.name.counter); \
 				return;					\
 			}						\
 		}							\
 									\
-		BEGIN_ENTRY(HYPTRACE_EVENT_##name, 0 fields, save)	\
+		WRITE(name, fields, save)				\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
+	}								\
+									\
+	static noinline __maybe_unused void				\
+	finish_##name(proto, struct hyptrace_ring *ring, u64 counter,	\
+		      const struct hyptrace_ring_filter *filter)	\
+	{								\
+		FINISH(name, ring, DURATION_AT(name), ring->begun.name.counter, counter, filter, \
+		       WRITE_TIMED(name, assign));			\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\
@@ -453,11 +514,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct masks masks = read_masks(ring);		\
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), \
-		       ring->begun.name.counter, key_of(KEY_##name),				\
-		       copy_saved(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
-		       __entry->duration = duration;			\
-		       assign						\
-		);							\
+		       ring->begun.name.counter, key_of(KEY_##name),	\
+		       finish_of(FINISH_##name),			\
+		       WRITE_TIMED(name, assign));			\
 	}
 #include "events.h"
 

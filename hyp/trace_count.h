@@ -149,14 +149,11 @@ static noinline void end_measure(struct hyptrace_ring *ring, u32 of,
 	}
 }
 
-/* An event was counted: end to measure it, or begin to, if it is hyp_enter. */
+/* An event was counted: end to measure it. */
 static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 				    struct hyptrace_private_count *end, u64 counter)
 {
 	switch (event) {
-	case HYPTRACE_EVENT_hyp_enter:
-		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_VISIT);
-		break;
 	case HYPTRACE_EVENT_hyp_exit:
 		end_measure(ring, HYPTRACE_PMU_OF_VISIT, end - 1, counter);
 		break;
@@ -169,13 +166,12 @@ static __always_inline void measure(struct hyptrace_ring *ring, u32 event,
 	}
 }
 
-/*
- * Read the counters first, as an event that is measured ends or hyp_enter begins. Here and not in
- * the hooks: a call in them that returns would cost the fast path a stack frame.
- */
+/* Read the counters first, as an event that is measured ends, or hyp_enter begins one. */
 static __always_inline void read_measured(struct hyptrace_ring *ring, u32 event)
 {
-	if (hyptrace_is_measured(ring, event) && ring->counting.selected & BIT_ULL(event))
+	if (event == HYPTRACE_EVENT_hyp_enter)
+		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_VISIT);
+	else
 		hyptrace_pmu_read(ring);
 }
 
@@ -223,7 +219,7 @@ static noinline void count_aside(struct hyptrace_ring *ring, const void *payload
 		break;
 	}
 	end = count(ring, event, key, begun, counter);
-	if (ring->counting.pmu.measured)
+	if (hyptrace_is_measured(ring, event))
 		measure(ring, event, end, counter);
 }
 

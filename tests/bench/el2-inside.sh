@@ -143,7 +143,10 @@ row el2_insns_count_enter 2 0 "$(ours psci_call count hyp_enter -- measured refu
 row el2_insns_count_hcall 2 0 "$(ours psci_call count host_hcall -- measured handled)"
 row el2_insns_count_exit 2 0 "$(ours psci_call count guest_exit -- guest --psci)"
 if compgen -G "/sys/bus/event_source/devices/armv8_*" >/dev/null; then
-	one=$(pmu cycles) four=$(pmu cycles,instructions,br_retired,mem_access)
+	four=cycles,instructions,br_retired,mem_access
 	# three more counters are read when hyp_enter and host_hcall begin and when they end
-	row el2_insns_pmu_read 12 0 $((four - one))
+	row el2_insns_pmu_counter 6 0 "$(($(pmu $four) - $(pmu cycles)))"
+	echo 1 >/sys/module/hyptrace_bench/parameters/pmu_stopped
+	row el2_insns_pmu_read 12 0 "$(($(pmu $four) - $(pmu cycles)))"
+	echo 0 >/sys/module/hyptrace_bench/parameters/pmu_stopped
 fi

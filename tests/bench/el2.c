@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * hyptrace_bench.ko: times hypercalls. Write the number of calls to
- * parameters/{refused,handled,shared,ours,mainline}, then read how many nanoseconds they took.
+ * parameters/{refused,handled,shared,ours,mainline}, then read how many nanoseconds they took. With
+ * parameters/pmu_stopped, the counters of the PMU are stopped meanwhile: EL2 reads them, but adds up nothing.
  */
 #include <linux/arm-smccc.h>
 #include <linux/gfp.h>
@@ -17,6 +18,7 @@
 #define NO_SUCH_CALL	0xffff
 
 static u64 took;
+static bool pmu_stopped;
 /* for call_shared() */
 static struct page *page;
 
@@ -62,7 +64,7 @@ static void call_mainline(u64 i)
 static int measure(const char *count, void (*call)(u64 i))
 {
 	unsigned long flags;
-	u64 nr, i, start;
+	u64 nr, i, start, enabled;
 	int ret;
 
 	ret = kstrtou64(count, 0, &nr);
@@ -70,10 +72,17 @@ static int measure(const char *count, void (*call)(u64 i))
 		return ret;
 
 	local_irq_save(flags);
+	if (pmu_stopped) {
+		enabled = read_sysreg(pmcntenset_el0);
+		write_sysreg(enabled, pmcntenclr_el0);
+		isb();
+	}
 	start = ktime_get_ns();
 	for (i = 0; i < nr; i++)
 		call(i);
 	took = ktime_get_ns() - start;
+	if (pmu_stopped)
+		write_sysreg(enabled, pmcntenset_el0);
 	local_irq_restore(flags);
 
 	return 0;
@@ -91,6 +100,7 @@ static int get(char *to, const struct kernel_param *param)
 
 static const struct kernel_param_ops ops = { .set = set, .get = get };
 
+module_param(pmu_stopped, bool, 0600);
 module_param_cb(refused, &ops, call_refused, 0600);
 module_param_cb(handled, &ops, call_handled, 0600);
 module_param_cb(shared, &ops, call_shared, 0600);

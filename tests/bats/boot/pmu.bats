@@ -142,7 +142,7 @@ refused()
 	# clock and after the payload is complete, so that events that are not measured need no stack frame: some 60 instructions.
 	awk '
 		{ off = $2 - $3 }
-		off < -144 || off > 0 || $3 != $4 { exit wrong = 1 }
+		off < -96 || off > 0 || $3 != $4 { exit wrong = 1 }
 		$1 in same && same[$1] != $3 { different[$1] = 1 }
 		{ same[$1] = $3; nr[$1]++ }
 		END {
@@ -153,5 +153,5 @@ refused()
 	ht stat -q -j --by hcall --pmu instructions,cycles -- workload --psci 100 --mmio 100 >means.json
 	jq -c '.rows[] | [.name, .samples, .mean, .instructions, .ipc]' means.json
 	jq -e '.rows[] | select(.name == "__kvm_vcpu_run") | .ipc > 0.99 and .ipc < 1.01 and
-			(.instructions - .mean | . > 0 and . < 144)' means.json
+			(.instructions - .mean | . > 0 and . < 96)' means.json
 }
