@@ -125,9 +125,16 @@ HYP_EVENT(selftest,
 HYP_TIMED_EVENT(host_hcall,
 	HE_PROTO(u64 number, const u64 *regs),
 	HE_SAVE(
-		u64 arg1 = regs[1], arg2 = regs[2], arg3 = regs[3], arg4 = regs[4];
+		u64 arg1, arg2, arg3, arg4;
 
-		__entry->id = unlikely(number >> 16) ? regs[0] : number;
+		/* One instruction stores it with the id of the event. */
+		__entry->id = number;
+		if (unlikely(number >> 16))
+			__entry->id = regs[0];
+		arg1 = regs[1];
+		arg2 = regs[2];
+		arg3 = regs[3];
+		arg4 = regs[4];
 		__entry->arg1 = arg1;
 		__entry->arg2 = arg2;
 		__entry->arg3 = arg3;

@@ -413,12 +413,12 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	+ (offsetof(typeof(*__entry), name) < sizeof(u32) ? 0 : sizeof(__entry->name))
 
 /* The code that writes a payload */
-#define WRITE(name, fields, ...)					\
+#define PAYLOAD(name, fields, ...)					\
 	begin_payload(__entry, HYPTRACE_EVENT_##name, sizeof(*__entry), 0 fields); \
 	__VA_ARGS__
-#define WRITE_SPAN(name, fields, ...)					\
-	WRITE(name, fields, __entry = find_by_end(__entry); __VA_ARGS__)
-#define WRITE_TIMED(name, ...)						\
+#define SPAN_PAYLOAD(name, fields, ...)					\
+	PAYLOAD(name, fields, __entry = find_by_end(__entry); __VA_ARGS__)
+#define TIMED_PAYLOAD(name, ...)						\
 	copy_saved(__entry, &ring->begun.name.entry, DURATION_AT(name)); \
 	__entry->duration = duration;					\
 	__VA_ARGS__
@@ -429,7 +429,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		      const struct hyptrace_ring_filter *filter)	\
 	{								\
 		FINISH(name, ring, 0, 0, counter, filter, \
-		       WRITE(name, fields, assign));			\
+		       PAYLOAD(name, fields, assign));			\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\
@@ -438,7 +438,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct masks masks = read_masks(ring);		\
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, 0, 0, key_of(KEY_##name),	\
-		       finish_of(FINISH_##name), WRITE(name, fields, assign)); \
+		       finish_of(FINISH_##name), PAYLOAD(name, fields, assign)); \
 	}
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
@@ -447,7 +447,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		      const struct hyptrace_ring_filter *filter)	\
 	{								\
 		FINISH(name, ring, DURATION_AT(name), ring->spans.name, counter, filter, \
-		       WRITE_SPAN(name, fields, assign));			\
+		       SPAN_PAYLOAD(name, fields, assign));			\
 	}								\
 									\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
@@ -457,7 +457,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		READ_SPAN(ring, name, &enabled, &begun);		\
 		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
 		       key_of(KEY_##name), finish_of(FINISH_##name),	\
-		       WRITE_SPAN(name, fields, assign));		\
+		       SPAN_PAYLOAD(name, fields, assign));		\
 	}
 #include "events.h"
 
@@ -490,13 +490,13 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				begin_count(ring, key_of(BEGIN_KEY_##name)); \
 			if (can_measure(HYPTRACE_EVENT_##name) &&	\
 			    hyptrace_is_measured(ring, HYPTRACE_EVENT_##name)) { \
-				WRITE(name, fields, save)		\
+				PAYLOAD(name, fields, save)		\
 				begin_measured_call(ring, &ring->begun.name.counter); \
 				return;					\
 			}						\
 		}							\
 									\
-		WRITE(name, fields, save)				\
+		PAYLOAD(name, fields, save)				\
 		ring->begun.name.counter = hyptrace_read_counter_synced(); \
 	}								\
 									\
@@ -505,7 +505,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		      const struct hyptrace_ring_filter *filter)	\
 	{								\
 		FINISH(name, ring, DURATION_AT(name), ring->begun.name.counter, counter, filter, \
-		       WRITE_TIMED(name, assign));			\
+		       TIMED_PAYLOAD(name, assign));			\
 	}								\
 									\
 	void __hyptrace_##name(proto)					\
@@ -516,7 +516,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), \
 		       ring->begun.name.counter, key_of(KEY_##name),	\
 		       finish_of(FINISH_##name),			\
-		       WRITE_TIMED(name, assign));			\
+		       TIMED_PAYLOAD(name, assign));			\
 	}
 #include "events.h"
 
