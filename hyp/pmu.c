@@ -34,7 +34,21 @@ static bool has_counter_of_instructions(void)
 	return FIELD_GET(GENMASK_ULL(39, 36), read_sysreg(id_aa64dfr1_el1));
 }
 
-#define read_enabled()		read_sysreg(pmcntenset_el0)
+/*
+ * The counters that count EL2 now, as bits per number. Those from HPMN on are EL2's own, which HPME
+ * starts: Linux 7.1 and later sets HPMN to 0 in protected mode while a guest is loaded.
+ */
+static u64 read_enabled(void)
+{
+	u64 enabled = read_sysreg(pmcntenset_el0), mdcr = read_sysreg(mdcr_el2);
+	u64 own = GENMASK_ULL(HYPTRACE_PMU_CYCLES - 1, 0);
+
+	if (mdcr & MDCR_EL2_HPME)
+		return enabled;
+
+	return enabled & ~(own & (own << (mdcr & MDCR_EL2_HPMN_MASK)));
+}
+
 #define synchronize_counters()	isb()
 
 #else
@@ -187,6 +201,23 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 
 	pmu->has_begun[of] = read_all(pmu, pmu->begun[of]);
+}
+
+/**
+ * hyptrace_pmu_begin_run() - a guest is loaded and will run: begin to measure guest_exit
+ * @ring:	this CPU's
+ *
+ * If the counters stop meanwhile, the hypercall that runs the guest is not measured either.
+ */
+void hyptrace_pmu_begin_run(struct hyptrace_ring *ring)
+{
+	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+
+	if (!pmu->measured)
+		return;
+	hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
+	if (!pmu->has_begun[HYPTRACE_PMU_OF_GUEST])
+		pmu->has_begun[HYPTRACE_PMU_OF_CALL] = false;
 }
 
 /**

@@ -89,6 +89,7 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what);
 void hyptrace_pmu_clear(struct hyptrace_ring *ring);
 void hyptrace_pmu_read(struct hyptrace_ring *ring);
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of);
+void hyptrace_pmu_begin_run(struct hyptrace_ring *ring);
 bool hyptrace_pmu_end(struct hyptrace_ring *ring, unsigned int of,
 		      struct hyptrace_private_count *counter, u64 counts[HYPTRACE_PMU_COUNTERS]);
 

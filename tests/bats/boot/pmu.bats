@@ -138,8 +138,7 @@ refused()
 	ht strace -q -j --pmu instructions,cycles -e host_hcall -- workload --psci 100 --mmio 100 >calls.json
 	jq -r '[.name, .duration, .instructions, .cycles] | @tsv' calls.json >calls
 	sort calls | uniq -c | sort -rn | head -n 20
-	# A tick of the clock is 16 ns at both ends. The PMU is read before the clock at the begin. At the end it is read after the
-	# clock and after the payload is complete, so that events that are not measured need no stack frame: some 60 instructions.
+	# a tick of the clock is 16 ns at both ends, and the PMU is read before the clock at the begin, and after it at the end
 	awk '
 		{ off = $2 - $3 }
 		off < -96 || off > 0 || $3 != $4 { exit wrong = 1 }

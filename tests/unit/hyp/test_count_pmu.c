@@ -179,6 +179,28 @@ static void guest_enter_stays_barred(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
+/* The kernel stops a counter while a guest is loaded: the call that runs it is not measured. */
+static void what_counts_only_outside_guests_is_not_measured(void **state)
+{
+	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = 1ULL << HYPTRACE_EXIT_EC_SHIFT };
+
+	(void)state;
+	{
+		hyptrace_host_call(CALL, false, regs);
+		work(100, 300);
+		hyptrace_host_pmu.enabled &= ~BIT(2);
+		hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
+		work(0, 60);
+		hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, HYPTRACE_EXIT_TRAP);
+		hyptrace_host_pmu.enabled |= BIT(2);
+	}
+	hyptrace_host_exit();
+	check_key(KEY(guest_exit, 1), 1, 0, 0, 0);
+	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 2, 1, 100, 300);
+}
+
 /* The first key of all has room for it, too, and a reset leaves the times after exits. */
 static void the_first_key_is_measured(void **state)
 {
@@ -294,6 +316,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_come_before_that_which_is_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(what_counts_only_outside_guests_is_not_measured,
+						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(guest_enter_stays_barred, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_first_key_is_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
