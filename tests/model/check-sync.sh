@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 root=../..
-whole_files=(hyp/{clock,filter,load,resize,ring,trace,trigger}.c hyp/{filter,ring,trigger}.h tools/lib/ring/snapshot.c)
+whole_files=(hyp/{clock,filter,load,resize,ring,select,trace,trigger}.c hyp/{filter,ring,trigger}.h tools/lib/ring/snapshot.c)
 
 update=
 case ${1:-} in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A Spin model of the ring of hyp/ring.c (in writer.pml) and of the reader of driver/core/reader.c. Run by ring.sh.
+ * A Spin model of the ring of hyp/ring.c (in writer.pml) and of the reader of driver/core/reader.c. Run by spin.sh.
  *
  * It has three processes: the CPU that owns the ring, the driver's reader, and another CPU that makes any calls.
  * An access to data that others may access without the lock is a step of its own. Accesses that only the holder

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Let Spin check all states of ring.pml, and check that Spin finds each mutant: ring.sh [proofs|mutants]. Uses one
-# core and at most MEMORY megabytes. Prints "ok" and "not ok" lines with the number of states and seconds.
+# Let Spin check all states of the models ring, trigger and count, and check that Spin finds each mutant:
+# spin.sh [proofs|mutants]. Uses one core and at most MEMORY megabytes. Prints "ok" and "not ok" lines with the number of states and seconds.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 MEMORY=3500
-model=$PWD/ring.pml
+folder=$PWD
+model=ring
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for program in spin gcc; do
 	command -v "$program" >/dev/null && continue
-	echo "not ok - ring.pml: the program $program is missing: install Debian's package $program"
+	echo "not ok - Spin: the program $program is missing: install Debian's package $program"
 	exit 1
 done
 
@@ -25,7 +26,7 @@ verify()
 	[[ $how != *-DNP* ]] || run=(-l)
 	rm -f "$work"/*
 	# shellcheck disable=SC2086 # several options
-	(cd "$work" && spin -a "$@" "$model" && gcc $how -w -DCOLLAPSE -DMEMLIM=$MEMORY -o pan pan.c &&
+	(cd "$work" && spin -a "$@" "$folder/$model.pml" && gcc $how -w -DCOLLAPSE -DMEMLIM=$MEMORY -o pan pan.c &&
 		./pan -m20000 -w25 "${run[@]}") >"$work/out" 2>&1
 }
 
@@ -41,9 +42,9 @@ prove()
 	verify "$@"
 	if grep -q ', errors: 0$' "$work/out" &&
 	   ! grep -qE 'Search not completed|max search depth|reached -DMEMLIM' "$work/out"; then
-		echo "ok - ${*:2}${pass:+ $pass}: $(states) states, $((SECONDS - start)) s"
+		echo "ok - $model ${*:2}${pass:+ $pass}: $(states) states, $((SECONDS - start)) s"
 	else
-		echo "not ok - ${*:2}: $(grep -m 1 -E '^pan:|rror' "$work/out")"
+		echo "not ok - $model ${*:2}: $(grep -m 1 -E '^pan:|rror' "$work/out")"
 	fi
 }
 
@@ -60,9 +61,23 @@ find_mutant()
 	fi
 }
 
+prove_triggers()
+{
+	local model=trigger safe="-O1 -DSAFETY"
+	prove "$safe" -DSTOPS=1 -DRECORDS=2 -DCALLS=2
+	prove "$safe" -DSTARTS=1 -DSTOPS=2 -DRECORDS=2 -DCALLS=2
+	prove "$safe" -DNOTIFIES=1 -DSTOPS=2 -DRECORDS=2 -DCALLS=2
+	prove "$safe" -DSTOPS=1 -DAFTER=1 -DRECORDS=2 -DCALLS=2
+	prove "$safe" -DSTOPS=1 -DOFFS=1 -DRECORDS=1 -DCALLS=2
+	model=count
+	prove "$safe" -DHOOKS=4 -DOWN=4 -DOFFS=2 -DCALLS=8
+}
+
 proofs()
 {
 	local pages mode safe="-O1 -DSAFETY" pass=
+
+	prove_triggers
 
 	for mode in -DDISCARD=0 -DDISCARD=1; do
 		for pages in 3 4 5 6; do
@@ -88,10 +103,28 @@ proofs()
 	prove "-O1 -DNP" -DPAGES=3 -DEVENTS=4 -DMOVES=1 -DCALLS=1 -DRESETS=1
 }
 
+trigger_mutants()
+{
+	local model=trigger mutant
+	find_mutant 30 -DSTOPS=1 -DAFTER=1 -DCALLS=2
+	find_mutant 31 -DSTARTS=1 -DCALLS=3
+	find_mutant 32 -DSTOPS=1 -DCALLS=1
+	find_mutant 33 -DSTOPS=1 -DAFTER=2 -DRECORDS=3 -DCALLS=2
+	for mutant in 34 35; do
+		find_mutant $mutant -DOFFS=1 -DRECORDS=1 -DCALLS=1
+	done
+	find_mutant 36 -DSTOPS=1 -DRECORDS=1 -DCALLS=1
+	model=count
+	for mutant in 40 41 42 43 44; do
+		find_mutant $mutant
+	done
+}
+
 mutants()
 {
 	local mutant
 
+	trigger_mutants
 	for mutant in 1 2 3 4 5 8 9 16 17 18 19 26; do
 		find_mutant $mutant -DPAGES=4 -DEVENTS=16
 	done
