@@ -4,8 +4,8 @@
  * EL2, and says which ones they are; EL2 only reads them. Included by count.h; trace.c, calls.c
  * and pmu_read.S use it.
  *
- * Events that are measured are counted, and have functions of their own in trace.c: so no other event
- * needs an instruction more.
+ * Events that are measured are counted, and have functions of their own in trace.c: so no other
+ * event needs an instruction more.
  */
 #ifndef __HYPTRACE_PMU_H
 #define __HYPTRACE_PMU_H

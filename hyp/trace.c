@@ -288,8 +288,8 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	} while (0)
 
 /*
- * ... its call, with the arguments of the function of the event first: so the fast path need not move
- * them.
+ * ... its call, with the arguments of the function of the event first: so the fast path need not
+ * move them.
  */
 #define FINISH_hyp_enter	~, finish_hyp_enter(reason, ring, counter, filter)
 #define FINISH_hyp_exit		~, finish_hyp_exit(reason, ring, counter, filter)

@@ -2,7 +2,8 @@
 /*
  * hyptrace_bench.ko: times hypercalls. Write the number of calls to
  * parameters/{refused,handled,shared,ours,mainline}, then read how many nanoseconds they took. With
- * parameters/pmu_stopped, the counters of the PMU are stopped meanwhile: EL2 reads them, but adds up nothing.
+ * parameters/pmu_stopped, the counters of the PMU are stopped meanwhile: EL2 reads them, but adds
+ * up nothing.
  */
 #include <linux/arm-smccc.h>
 #include <linux/gfp.h>

@@ -43,7 +43,7 @@ rows()
 
 @test "events pmu come right before the event that they belong to, at the same time" {
 	ht record -q -o pmu.dat -e hyp_enter,hyp_exit,host_hcall,guest_exit --pmu cycles,r21 -- workload --psci 100 --mmio 100
-	rows pmu.dat | awk -v uncounted=$uncounted '
+	rows pmu.dat | awk -v uncounted="$uncounted" '
 		$3 == "pmu" {
 			if ($1 in of && (of[$1] != $5 || ts[$1] != $2))
 				exit wrong = 1
