@@ -169,15 +169,18 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 	return 0;
 }
 
-/* Return whether all count what they are to. */
-static bool read_all(const struct hyptrace_pmu *pmu, u64 *counts)
+/* The counters that do not count EL2 now, as bits per number */
+static u64 missing(const struct hyptrace_pmu *pmu)
 {
-	u64 missing = pmu->enabled & ~read_enabled();
+	return pmu->enabled & ~read_enabled();
+}
 
+/* Return 0 if all are programmed as they are to be. */
+static u64 read_all(const struct hyptrace_pmu *pmu, u64 *counts)
+{
 	synchronize_counters();
 
-	return !(hyptrace_pmu_read_counters(pmu->counters, pmu->counters + pmu->nr, counts) |
-		 missing);
+	return hyptrace_pmu_read_counters(pmu->counters, pmu->counters + pmu->nr, counts);
 }
 
 /**
@@ -187,8 +190,10 @@ static bool read_all(const struct hyptrace_pmu *pmu, u64 *counts)
 void hyptrace_pmu_read(struct hyptrace_ring *ring)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+	u64 differs = read_all(pmu, pmu->now);
 
-	pmu->is_valid = read_all(pmu, pmu->now);
+	/* That need not be counted with the event. */
+	pmu->is_valid = !(differs | missing(pmu));
 }
 
 /**
@@ -199,8 +204,9 @@ void hyptrace_pmu_read(struct hyptrace_ring *ring)
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
+	u64 is_missing = missing(pmu);
 
-	pmu->has_begun[of] = read_all(pmu, pmu->begun[of]);
+	pmu->has_begun[of] = !(read_all(pmu, pmu->begun[of]) | is_missing);
 }
 
 /**
