@@ -127,16 +127,16 @@ did_nothing_wrong()
 # Print the numbers for the part of tests/harden.
 report()
 {
-	local accepted sum=0 number
+	local accepted worst sum=0 number
 	IFS=, read -ra accepted <"$parameters/accepted"
+	IFS=, read -ra worst <"$parameters/worst_ns"
 	for number in "${accepted[@]}"; do
 		((sum += number))
 	done
 	echo "# tried: $(value made) hypercalls, of which $sum were accepted"
 	for number in "${!ops[@]}"; do
-		echo "# ${ops[number]}: ${accepted[number]}"
+		echo "# ${ops[number]}: ${accepted[number]}, the longest call took ${worst[number]} ns"
 	done
-	echo "# the longest call, ${ops[$(value worst_op)]:-of no such op}, took $(value worst_ns) ns"
 	echo "# $(value scribbles) scribbles, $(value unshared) pages taken back in time, $(value kept) kept by EL2"
 	echo "# the sequences ended with $(value sequence)"
 }

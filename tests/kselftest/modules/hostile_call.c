@@ -25,10 +25,8 @@ static void measure(struct attack *attack, const struct asked *asked, u64 cycles
 {
 	u64 ns = cycles * NSEC_PER_SEC / hyptrace_el2.counter_rate();
 
-	if (ns <= attack->worst_ns)
-		return;
-	attack->worst_ns = ns;
-	attack->worst_op = asked->op;
+	if (asked->op < HYPTRACE_NR_OPS && ns > attack->worst_ns[asked->op])
+		attack->worst_ns[asked->op] = ns;
 	if (ns > hostile_limit_ms * NSEC_PER_MSEC)
 		hostile_failed(attack, asked, "it has taken too long");
 }

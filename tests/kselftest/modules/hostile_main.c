@@ -57,13 +57,13 @@ static unsigned int nr_ops = HYPTRACE_NR_OPS;
 module_param_array(accepted, ulong, &nr_ops, 0444);
 MODULE_PARM_DESC(accepted, "hypercalls that were accepted, by op; from \"finish\" on");
 
-static ulong made, worst_ns, worst_op, unshared, kept, sequence;
+static ulong worst_ns[HYPTRACE_NR_OPS];
+module_param_array(worst_ns, ulong, &nr_ops, 0444);
+MODULE_PARM_DESC(worst_ns, "how long the longest one has taken, by op; from \"finish\" on");
+
+static ulong made, unshared, kept, sequence;
 module_param(made, ulong, 0444);
 MODULE_PARM_DESC(made, "hypercalls that were made; from \"finish\" on");
-module_param(worst_ns, ulong, 0444);
-MODULE_PARM_DESC(worst_ns, "how long the longest one has taken; from \"finish\" on");
-module_param(worst_op, ulong, 0444);
-MODULE_PARM_DESC(worst_op, "its op");
 module_param(unshared, ulong, 0444);
 MODULE_PARM_DESC(unshared, "pages that were taken back before EL2 has pinned them; likewise");
 module_param(kept, ulong, 0444);
@@ -249,11 +249,9 @@ static void sum_up(void)
 		unshared += attack->unshared;
 		kept += attack->kept;
 		sequence += attack->seed;
-		for (op = 0; op < HYPTRACE_NR_OPS; op++)
+		for (op = 0; op < HYPTRACE_NR_OPS; op++) {
 			accepted[op] += attack->accepted[op];
-		if (attack->worst_ns > worst_ns) {
-			worst_ns = attack->worst_ns;
-			worst_op = attack->worst_op;
+			worst_ns[op] = max_t(ulong, worst_ns[op], attack->worst_ns[op]);
 		}
 	}
 }

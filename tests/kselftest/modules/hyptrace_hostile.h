@@ -99,8 +99,7 @@ struct model {
  * @accepted:	those that were accepted, by op
  * @unshared:	pages that were taken back from EL2
  * @kept:	pages that EL2 has said it keeps
- * @worst_ns:	the longest call
- * @worst_op:	its op
+ * @worst_ns:	how long the longest call took, by op
  */
 struct attack {
 	u64 seed;
@@ -114,8 +113,7 @@ struct attack {
 	u64 accepted[HYPTRACE_NR_OPS];
 	u64 unshared;
 	u64 kept;
-	u64 worst_ns;
-	u64 worst_op;
+	u64 worst_ns[HYPTRACE_NR_OPS];
 };
 
 /* A call, as it was made */
