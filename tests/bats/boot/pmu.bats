@@ -10,6 +10,7 @@ setup()
 	# Under icount, time leaps to the next timer whenever the CPU waits for the host: nothing may have a limit then.
 	if [[ -n ${HYPTRACE_ICOUNT:-} ]]; then
 		[[ $BATS_TEST_DESCRIPTION == "under icount, "* ]] || skip "on the kernel without icount"
+		# shellcheck disable=SC2034 # ht reads it
 		patience=100000
 	fi
 	cd "$BATS_TEST_TMPDIR" || return
