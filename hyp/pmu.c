@@ -3,7 +3,7 @@
  * The counters of the CPU's PMU: which ones EL2 reads, and what they have counted during an event.
  * The host is not trusted: it may program them in any way at any time, but EL2 reads no counter
  * that the CPU does not have, and says nothing if one counts something else. Called by count.c,
- * trace.c, trace_count.h and hooks.h.
+ * trace_count.h and calls.c.
  *
  * Registers: Arm Architecture Reference Manual, D13 "The Performance Monitors Extension".
  */
@@ -34,27 +34,17 @@ static bool has_counter_of_instructions(void)
 	return FIELD_GET(GENMASK_ULL(39, 36), read_sysreg(id_aa64dfr1_el1));
 }
 
-/*
- * The counters that count EL2 now, as bits per number. Those from HPMN on are EL2's own, which HPME
- * starts: Linux 7.1 and later sets HPMN to 0 in protected mode while a guest is loaded.
- */
-static u64 read_enabled(void)
-{
-	u64 enabled = read_sysreg(pmcntenset_el0), mdcr = read_sysreg(mdcr_el2);
-	u64 own = GENMASK_ULL(HYPTRACE_PMU_CYCLES - 1, 0);
-
-	if (mdcr & MDCR_EL2_HPME)
-		return enabled;
-
-	return enabled & ~(own & (own << (mdcr & MDCR_EL2_HPMN_MASK)));
-}
-
+#define read_enabled()		read_sysreg(pmcntenset_el0)
+#define read_mdcr()		read_sysreg(mdcr_el2)
+#define read_pmcr()		read_sysreg(pmcr_el0)
 #define synchronize_counters()	isb()
 
 #else
 
 #ifdef HYPTRACE_ENV_HOST
-__thread struct hyptrace_host_pmu hyptrace_host_pmu = { .nr = -1 };
+__thread struct hyptrace_host_pmu hyptrace_host_pmu = {
+	.nr = -1, .mdcr = 31, .pmcr = 1,
+};
 
 static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter,
 				      const struct hyptrace_pmu_counter *end, u64 *counts)
@@ -62,7 +52,7 @@ static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter
 	u64 differs = 0;
 
 	for (; counter < end; counter++) {
-		u8 number = counter->place / HYPTRACE_PMU_PLACE_BYTES;
+		u8 number = counter->code / HYPTRACE_PMU_CODE_BYTES;
 
 		*counts++ = hyptrace_host_pmu.values[number];
 		differs |= hyptrace_host_pmu.types[number] ^ counter->type;
@@ -72,18 +62,43 @@ static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter
 }
 
 #define read_enabled()		(hyptrace_host_pmu.enabled)
+#define read_mdcr()		(hyptrace_host_pmu.mdcr)
+#define read_pmcr()		(hyptrace_host_pmu.pmcr)
 #define nr_counters()		(hyptrace_host_pmu.nr)
 #else
 /* Only EL2 can count EL2. */
 #define hyptrace_pmu_read_counters(counter, end, counts) \
 	((void)(counter), (void)(end), (void)(counts), 0ULL)
 #define read_enabled()		0ULL
+#define read_mdcr()		0ULL
+#define read_pmcr()		0ULL
 #define nr_counters()		-1
 #endif
 #define has_counter_of_instructions() false
 #define synchronize_counters()	do { } while (0)
 
 #endif
+
+#define PMCR_ENABLE	BIT_ULL(0)
+#define MDCR_HPMN	GENMASK_ULL(4, 0)
+#define MDCR_HPME	BIT_ULL(7)
+
+/*
+ * The counters that run now, as bits per number. HPME runs those of events from HPMN on, and E the
+ * others. A kernel may set HPMN to 0 while a guest is loaded, and perf clears E for a while.
+ */
+static u64 running(void)
+{
+	u64 mdcr = read_mdcr(), events = GENMASK_ULL(HYPTRACE_PMU_CYCLES - 1, 0);
+	u64 second = events & (events << (mdcr & MDCR_HPMN)), stopped = 0;
+
+	if (!(mdcr & MDCR_HPME))
+		stopped = second;
+	if (!(read_pmcr() & PMCR_ENABLE))
+		stopped |= ~second;
+
+	return read_enabled() & ~stopped;
+}
 
 /* What the counter is programmed to count */
 static u32 event_of(u8 number, u64 type)
@@ -147,10 +162,10 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 		return -EINVAL;
 	number = array_index_nospec(number, HYPTRACE_PMU_INSTRUCTIONS + 1);
 	place = array_index_nospec(place, HYPTRACE_PMU_COUNTERS);
-	counter.place = number * HYPTRACE_PMU_PLACE_BYTES;
+	counter.code = number * HYPTRACE_PMU_CODE_BYTES;
 	/* What differs from 0 is its type. */
 	counter.type = hyptrace_pmu_read_counters(&counter, &counter + 1, &count);
-	if (event_of(number, counter.type) != what >> 16 || !(read_enabled() & BIT_ULL(number)))
+	if (event_of(number, counter.type) != what >> 16 || !(running() & BIT_ULL(number)))
 		return -EINVAL;
 
 	if (place == pmu->nr)
@@ -169,13 +184,13 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 	return 0;
 }
 
-/* The counters that do not count EL2 now, as bits per number */
+/* The counters that stand still now, as bits per number */
 static u64 missing(const struct hyptrace_pmu *pmu)
 {
-	return pmu->enabled & ~read_enabled();
+	return pmu->enabled & ~running();
 }
 
-/* Return 0 if all are programmed as they are to be. */
+/* Read all counters. Return: 0 if all are programmed as they are to be, else what differs */
 static u64 read_all(const struct hyptrace_pmu *pmu, u64 *counts)
 {
 	synchronize_counters();
@@ -204,25 +219,24 @@ void hyptrace_pmu_read(struct hyptrace_ring *ring)
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
-	u64 is_missing = missing(pmu);
+	u64 wrong = missing(pmu);
 
-	pmu->has_begun[of] = !(read_all(pmu, pmu->begun[of]) | is_missing);
+	wrong |= read_all(pmu, pmu->begun[of]);
+	pmu->has_begun[of] = !wrong;
 }
 
 /**
- * hyptrace_pmu_begin_run() - a guest is loaded and will run: begin to measure guest_exit
+ * hyptrace_pmu_run() - a guest is loaded, and will run
  * @ring:	this CPU's
  *
- * If the counters stop meanwhile, the hypercall that runs the guest is not measured either.
+ * If a counter stands still meanwhile, the hypercall that runs the guest is not measured. Visits of
+ * EL2 begin and end while it is loaded, too, and need not be told.
  */
-void hyptrace_pmu_begin_run(struct hyptrace_ring *ring)
+void hyptrace_pmu_run(struct hyptrace_ring *ring)
 {
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 
-	if (!pmu->measured)
-		return;
-	hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
-	if (!pmu->has_begun[HYPTRACE_PMU_OF_GUEST])
+	if (missing(pmu))
 		pmu->has_begun[HYPTRACE_PMU_OF_CALL] = false;
 }
 

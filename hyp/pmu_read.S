@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The loop that reads the counters of the PMU: see pmu.c. The instructions that read a register name it, so
- * there is code for each one, HYPTRACE_PMU_PLACE_BYTES long.
+ * there is code for each one, HYPTRACE_PMU_CODE_BYTES long.
  */
 #include <linux/linkage.h>
 
 #include "pmu.h"
 
 .macro read_counter, count, type
-	hint	#36			/* bti j */
+.Lbegin\@:
+	bti	j
 	mrs	x6, \count
 	mrs	x7, \type
 	b	2b
+	.if	. - .Lbegin\@ != HYPTRACE_PMU_CODE_BYTES
+	.error	"HYPTRACE_PMU_CODE_BYTES is wrong"
+	.endif
 .endm
 
 	.text
@@ -20,13 +24,12 @@
  * hyptrace_pmu_read_counters() - x0: struct hyptrace_pmu_counter of the first one, x1: end of the last one,
  * x2: where what they have counted goes. Return: the bits in which any of them is programmed unlike its type
  */
-SYM_CODE_START(hyptrace_pmu_read_counters)
-	hint	#34			/* bti c */
+SYM_FUNC_START(hyptrace_pmu_read_counters)
 	mov	x3, #0
 	adr	x8, 3f
 	cmp	x0, x1
 	b.hs	4f
-1:	ldp	x4, x5, [x0], #16
+1:	ldp	x4, x5, [x0], #HYPTRACE_PMU_COUNTER_BYTES
 	add	x4, x8, x4
 	br	x4
 2:	str	x6, [x2], #8
@@ -47,4 +50,4 @@ SYM_CODE_START(hyptrace_pmu_read_counters)
 	read_counter pmccntr_el0, pmccfiltr_el0
 	/* PMICNTR_EL0 and PMICFILTR_EL0, which not all assemblers know */
 	read_counter s3_3_c9_c4_0, s3_3_c9_c6_0
-SYM_CODE_END(hyptrace_pmu_read_counters)
+SYM_FUNC_END(hyptrace_pmu_read_counters)

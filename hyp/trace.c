@@ -262,24 +262,27 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 }
 
 /*
- * The last thing that the hook of an event does that can be measured, unless it is recorded or
- * rejected at once. It is a function of its own, and the only one that the hook calls: so the PMU
- * is read before the payload is written, but the fast path needs no stack frame. The parameters
- * are those of RECORD().
+ * Record an event that can be measured, or count it, or both, if the hook cannot do so by itself.
+ * This is in a function of its own: the hook needs no stack frame if its fast path calls nothing
+ * and all the rest calls one function only, at one place. If the event is measured, the PMU is
+ * read before the payload is written. If the hook has looked at the event with a filter, it has
+ * written the payload, and the event is not counted. The parameters are those of RECORD().
  */
 #define FINISH(name, ring, duration_at, begun, counter, filter, ...)		\
 	do {									\
 		struct hyptrace_entry_##name *__entry = (void *)(ring)->payload; \
 		u64 duration, running = (ring)->vcpu;				\
 										\
-		(void)running;	/* only some events use it */			\
-		if (hyptrace_is_measured(ring, HYPTRACE_EVENT_##name))		\
-			read_measured(ring, HYPTRACE_EVENT_##name);		\
-		duration = hyptrace_cycles_to_ns((counter) - (begun), (ring)->clock.mult); \
-		(void)duration;							\
-		__VA_ARGS__							\
-		if ((filter) && lacks_result(HYPTRACE_EVENT_##name, __entry))	\
-			(filter) = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT];	\
+		if (!(filter) || is_counted_aside(ring, HYPTRACE_EVENT_##name)) { \
+			if (hyptrace_is_measured(ring, HYPTRACE_EVENT_##name))	\
+				read_measured(ring, HYPTRACE_EVENT_##name);	\
+			duration = hyptrace_cycles_to_ns((counter) - (begun), (ring)->clock.mult); \
+			(void)running;	/* only some events use them */		\
+			(void)duration;						\
+			__VA_ARGS__						\
+			if ((filter) && lacks_result(HYPTRACE_EVENT_##name, __entry)) \
+				(filter) = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
+		}								\
 		if (duration_at)						\
 			record_timed(ring, __entry, sizeof(*__entry), filter, counter, begun, \
 				     duration_at);				\
@@ -295,7 +298,11 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 #define FINISH_hyp_exit		~, finish_hyp_exit(reason, ring, counter, filter)
 #define FINISH_host_hcall	~, finish_host_hcall(regs, ring, counter, filter)
 #define FINISH_guest_exit	~, finish_guest_exit(ring, vcpu, exit_code, counter, filter)
-#define finish_of(call)		take_second(call, (void)0, )
+
+/* An event that can be measured must have such a call. */
+#define lacks_finish(name)						\
+	({ static_assert(!(HYPTRACE_MEASURED_EVENTS & BIT_ULL(HYPTRACE_EVENT_##name))); })
+#define finish_of(name, call)	take_second(call, lacks_finish(name), )
 
 /* One branch for all comparisons of the condition. For gcc, objects.mk has an option. */
 #ifdef __clang__
@@ -312,9 +319,9 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * duration, in ns since then, and running, which is the vCPU of struct hyptrace_ring.
  *
  * The fast path writes the payload to the ring. The slow path builds it in private memory
- * before it calls a function, so that no argument must survive the call: thus the fast
- * path, counting, and most events that a filter rejects need no stack frame. No byte of an older
- * payload may reach the host.
+ * before it calls a function, or leaves that to the function, so that no argument must survive the
+ * call: thus the fast path, counting, and most events that a filter rejects need no stack frame. No
+ * byte of an older payload may reach the host.
  *
  * Whether the fast path can be taken is one chain of comparisons: objects.mk has an option of gcc
  * for that.
@@ -376,8 +383,10 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 				running = (ring)->vcpu;				\
 				__VA_ARGS__					\
 			}							\
-			if (first && lacks_result(HYPTRACE_EVENT_##name, __entry)) \
-				first = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
+			if (first && lacks_result(HYPTRACE_EVENT_##name, __entry)) { \
+				filter = &(ring)->filters[HYPTRACE_FILTER_NO_RESULT]; \
+				first = filter;					\
+			}							\
 			if (first && (!timed || is_rate_valid(ring)) &&		\
 			    hyptrace_filter_rejects_at_once(first, __entry)) {	\
 				count_filtered(ring);				\
@@ -428,7 +437,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 	finish_##name(proto, struct hyptrace_ring *ring, u64 counter,	\
 		      const struct hyptrace_ring_filter *filter)	\
 	{								\
-		FINISH(name, ring, 0, 0, counter, filter, \
+		FINISH(name, ring, 0, 0, counter, filter,	\
 		       PAYLOAD(name, fields, assign));			\
 	}								\
 									\
@@ -438,7 +447,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		const struct masks masks = read_masks(ring);		\
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, 0, 0, key_of(KEY_##name),	\
-		       finish_of(FINISH_##name), PAYLOAD(name, fields, assign)); \
+		       finish_of(name, FINISH_##name), PAYLOAD(name, fields, assign)); \
 	}
 #define HYP_TIMED_EVENT(name, begin, save, proto, fields, assign, printk)
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk)		\
@@ -447,7 +456,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		      const struct hyptrace_ring_filter *filter)	\
 	{								\
 		FINISH(name, ring, DURATION_AT(name), ring->spans.name, counter, filter, \
-		       SPAN_PAYLOAD(name, fields, assign));			\
+		       SPAN_PAYLOAD(name, fields, assign));		\
 	}								\
 									\
 	void __hyptrace_##name(struct hyptrace_ring *ring, proto)	\
@@ -456,7 +465,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 									\
 		READ_SPAN(ring, name, &enabled, &begun);		\
 		RECORD(name, ring, enabled, ring->to_count, DURATION_AT(name), begun, \
-		       key_of(KEY_##name), finish_of(FINISH_##name),	\
+		       key_of(KEY_##name), finish_of(name, FINISH_##name),	\
 		       SPAN_PAYLOAD(name, fields, assign));		\
 	}
 #include "events.h"
@@ -515,7 +524,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 									\
 		RECORD(name, ring, masks.enabled, masks.to_count, DURATION_AT(name), \
 		       ring->begun.name.counter, key_of(KEY_##name),	\
-		       finish_of(FINISH_##name),			\
+		       finish_of(name, FINISH_##name),			\
 		       TIMED_PAYLOAD(name, assign));			\
 	}
 #include "events.h"

@@ -223,6 +223,8 @@ static void program_pmu(struct attack *attack)
 
 	hyptrace_host_pmu.nr = random & 15 ? 6 : (int)(random >> 4 & 7) - 1;
 	hyptrace_host_pmu.enabled = random >> 8 & 3 ? ~0ULL : random >> 10;
+	hyptrace_host_pmu.mdcr = random >> 42 & 3 ? 31 : random >> 44;
+	hyptrace_host_pmu.pmcr = !!(random >> 55 & 7);
 	hyptrace_host_pmu.values[random >> 32 & 31] += random;
 	hyptrace_host_pmu.types[random >> 37 & 3] = random >> 39 & 7;
 }

@@ -179,6 +179,8 @@ static void program_pmu(struct cpu *cpu)
 
 	cpu->pmu.nr = random & 15 ? 6 : (int)(random >> 4 & 7) - 1;
 	cpu->pmu.enabled = random >> 8 & 7 ? ~0ULL : random >> 11;
+	cpu->pmu.mdcr = random >> 42 & 3 ? 31 : random >> 44;
+	cpu->pmu.pmcr = !!(random >> 55 & 7);
 	cpu->pmu.types[random >> 37 & 3] = random >> 39 & 7;
 }
 

@@ -25,7 +25,7 @@ static int start(void **state)
 {
 	(void)state;
 	hyptrace_host_pmu = (struct hyptrace_host_pmu) {
-		.nr = 6, .enabled = BIT(2) | BIT(HYPTRACE_PMU_CYCLES),
+		.nr = 6, .enabled = BIT(2) | BIT(HYPTRACE_PMU_CYCLES), .mdcr = 6, .pmcr = 1,
 		.types[2] = HYPTRACE_PMU_INST_RETIRED | BIT(27),
 	};
 	env_start(2 * COUNT_PAIRS + env_ring_pages(RING_PAGES));
@@ -104,10 +104,42 @@ static void sums_are_those_of_the_events(void **state)
 	check_key(KEY(hyp_enter, HYPTRACE_REASON_HVC), 2, 2, 214, 618);
 	check_key(KEY(host_hcall, CALL + 1), 0, 0, 0, 0);
 
-	/* with events recorded, too, and filtered */
+	/* with events recorded, too */
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, HYPTRACE_ALL_EVENTS, 0), 0);
 	hypercall();
 	check_key(KEY(host_hcall, CALL), 3, 3, 300, 900);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+}
+
+/* What a filter rejects is measured, also a call that has no result. */
+static void filters_change_only_what_is_recorded(void **state)
+{
+	const struct hyptrace_term more_than_5 = {
+		.value = 5, .offset = offsetof(struct hyptrace_entry_host_hcall, ret), .width = 8,
+		.is_signed = true, .op = HYPTRACE_TERM_GT, .on_true = HYPTRACE_FILTER_ACCEPT,
+		.on_false = HYPTRACE_FILTER_REJECT,
+	};
+	const struct hyptrace_ring *own = hyptrace_this_ring();
+
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU,
+					BIT_ULL(HYPTRACE_EVENT_host_hcall), 0), 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_FILTER,
+					hyptrace_filter_where(CPU, HYPTRACE_EVENT_host_hcall, 0, 1),
+					hyptrace_pack_term(&more_than_5), more_than_5.value), 0);
+	regs[1] = 5;
+	hypercall();
+	assert_int_equal(own->recorded, 0);
+	regs[1] = 6;
+	hypercall();
+	assert_int_equal(own->recorded, 1);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_VOID_HCALLS, 0, BIT_ULL(CALL), 0), 0);
+	hypercall();
+	assert_int_equal(own->recorded, 1);
+	assert_int_equal(own->filtered, 2);
+	check_key(KEY(host_hcall, CALL), 3, 3, 300, 900);
+	regs[1] = 0;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_VOID_HCALLS, 0, 0, 0), 0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
@@ -179,26 +211,71 @@ static void guest_enter_stays_barred(void **state)
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
-/* The kernel stops a counter while a guest is loaded: the call that runs it is not measured. */
-static void what_counts_only_outside_guests_is_not_measured(void **state)
+/* A hypercall that runs a guest, with MDCR_EL2 as it is while that is loaded */
+static void run_guest(u64 mdcr)
 {
 	const struct hyptrace_vcpu vcpu = { .fault.esr_el2 = 1ULL << HYPTRACE_EXIT_EC_SHIFT };
+	u64 before = hyptrace_host_pmu.mdcr;
 
-	(void)state;
 	{
 		hyptrace_host_call(CALL, false, regs);
 		work(100, 300);
-		hyptrace_host_pmu.enabled &= ~BIT(2);
+		hyptrace_host_pmu.mdcr = mdcr;
 		hyptrace_run_begin(hyptrace_this_ring(), 1, 0);
-		work(0, 60);
+		hyptrace(hyp_exit, HYPTRACE_REASON_ERET_GUEST);
+		hyptrace(hyp_enter, HYPTRACE_REASON_GUEST_EXIT);
+		work(50, 60);
 		hyptrace_end_span(hyptrace_this_ring(), guest_exit, &vcpu, HYPTRACE_EXIT_TRAP);
-		hyptrace_host_pmu.enabled |= BIT(2);
+		hyptrace_host_pmu.mdcr = before;
 	}
 	hyptrace_host_exit();
-	check_key(KEY(guest_exit, 1), 1, 0, 0, 0);
-	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+}
+
+static void check_run(u64 nr, u64 measured)
+{
+	check_key(KEY(guest_exit, 1), nr, measured, 50 * measured, 60 * measured);
+	check_key(KEY(host_hcall, CALL), nr, measured, 150 * measured, 360 * measured);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_HVC), nr, measured, 100 * measured,
+		  300 * measured);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_GUEST_EXIT), nr, measured, 50 * measured,
+		  60 * measured);
+}
+
+/* HPMN has the counter of instructions, 2, stand still while a guest is loaded. */
+static void what_stands_still_during_a_run_is_not_measured(void **state)
+{
+	(void)state;
+	run_guest(6);
+	check_run(1, 1);
+	run_guest(0);
+	run_guest(2);
+	check_run(3, 1);
+	run_guest(3);
+	check_run(4, 2);
+	/* HPME */
+	run_guest(2 | BIT(7));
+	check_run(5, 3);
+	run_guest(31);
+	check_run(6, 4);
+}
+
+/* perf clears E while it programs the counters: an exit of the host may be in between. */
+static void what_is_stopped_is_not_measured(void **state)
+{
+	(void)state;
+	hyptrace_host_pmu.pmcr = 0;
 	hypercall();
-	check_key(KEY(host_hcall, CALL), 2, 1, 100, 300);
+	check_key(KEY(host_hcall, CALL), 1, 0, 0, 0);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_HVC), 1, 0, 0, 0);
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), -EINVAL);
+	/* E does not concern what is EL2's own, but the counter of cycles is not. */
+	hyptrace_host_pmu.mdcr = 2 | BIT(7);
+	assert_int_equal(pmu(hyptrace_pmu_counter(0, 2, HYPTRACE_PMU_INST_RETIRED)), 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 2, 0, 0, 0);
+	hyptrace_host_pmu.pmcr = 1;
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 3, 1, 100, 300);
 }
 
 /* The first key of all has room for it, too, and a reset leaves the times after exits. */
@@ -315,9 +392,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sums_are_those_of_the_events, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(events_come_before_that_which_is_measured,
 						start_pmu, stop),
+		cmocka_unit_test_setup_teardown(filters_change_only_what_is_recorded, start_pmu,
+						stop),
 		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
-		cmocka_unit_test_setup_teardown(what_counts_only_outside_guests_is_not_measured,
+		cmocka_unit_test_setup_teardown(what_stands_still_during_a_run_is_not_measured,
 						start_pmu, stop),
+		cmocka_unit_test_setup_teardown(what_is_stopped_is_not_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(guest_enter_stays_barred, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_first_key_is_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
