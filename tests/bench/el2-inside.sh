@@ -41,6 +41,7 @@ ours()
 	before=$("$@")
 	hyptrace "$verb" "${events[@]}"
 	after=$("$@")
+	[[ $before && $after ]] || return
 	hyptrace disable all
 	[[ $verb != count ]] || hyptrace count --off "${events[@]}"
 	echo $((after - before))
@@ -56,7 +57,8 @@ guest()
 	hyptrace show -q -j | jq -r 'select(.event == "host_hcall" and .symbols.id == "__kvm_vcpu_run") | .fields.duration' | sort -n |
 		awk -v calls="$calls" '{ at[NR] = $1 } END {
 			for (i = int(NR / 20) + 1; i <= int(NR * 19 / 20); i++) { sum += at[i]; nr++ }
-			printf "%d\n", NR < 1000 ? -1 : sum / nr * calls }'
+			# too few: print nothing, which row() refuses
+			if (NR >= 1000) printf "%d\n", sum / nr * calls }'
 	hyptrace disable host_hcall
 }
 
@@ -124,9 +126,10 @@ peers()
 	echo $((after - before))
 }
 
-# row NAME EVENTS-PER-CALL PEER OURS: print the line NAME, per event
+# row NAME EVENTS-PER-CALL PEER OURS: print the line NAME, per event. What costs nothing was not measured.
 row()
 {
+	((${4:-0} > 0)) || { echo "el2-inside.sh: $1 was not measured: \"$4\"" >&2 && exit 1; }
 	awk -v n="$(($2 * calls))" -v name="$1" -v peer="$3" -v ours="$4" 'BEGIN {
 		printf "%s %s %.2f\n", name, peer ? sprintf("%.2f", peer / n) : "-", ours / n }'
 }

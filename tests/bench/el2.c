@@ -2,8 +2,8 @@
 /*
  * hyptrace_bench.ko: times hypercalls. Write the number of calls to
  * parameters/{refused,handled,shared,ours,mainline}, then read how many nanoseconds they took. With
- * parameters/pmu_stopped, the counters of the PMU are stopped meanwhile: EL2 reads them, but adds
- * up nothing.
+ * parameters/pmu_stopped, which needs a PMU, its counters are stopped meanwhile: EL2 reads them,
+ * but adds up nothing.
  */
 #include <linux/arm-smccc.h>
 #include <linux/gfp.h>
@@ -65,7 +65,8 @@ static void call_mainline(u64 i)
 static int measure(const char *count, void (*call)(u64 i))
 {
 	unsigned long flags;
-	u64 nr, i, start, enabled;
+	const bool stop = READ_ONCE(pmu_stopped);
+	u64 nr, i, start, enabled = 0;
 	int ret;
 
 	ret = kstrtou64(count, 0, &nr);
@@ -73,7 +74,7 @@ static int measure(const char *count, void (*call)(u64 i))
 		return ret;
 
 	local_irq_save(flags);
-	if (pmu_stopped) {
+	if (stop) {
 		enabled = read_sysreg(pmcntenset_el0);
 		write_sysreg(enabled, pmcntenclr_el0);
 		isb();
@@ -82,7 +83,7 @@ static int measure(const char *count, void (*call)(u64 i))
 	for (i = 0; i < nr; i++)
 		call(i);
 	took = ktime_get_ns() - start;
-	if (pmu_stopped)
+	if (stop)
 		write_sysreg(enabled, pmcntenset_el0);
 	local_irq_restore(flags);
 

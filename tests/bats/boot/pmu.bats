@@ -18,9 +18,10 @@ setup()
 	REMOTE=hypervisor
 	fresh
 	ht set --size 16M
-	# The counters of events stand still while a guest is loaded: what runs one has no counts then.
+	# With this function, the counters of events stand still in protected mode while a guest is loaded: KVM takes their
+	# number from data of the other mode. What runs a guest has no counts then.
 	stopped=no_such_event uncounted=0
-	if grep -q kvm-arm.mode=protected /proc/cmdline && [[ $(printf '%s\n' 7.1 "$(uname -r)" | sort -V | head -n 1) == 7.1 ]]; then
+	if grep -q kvm-arm.mode=protected /proc/cmdline && grep -qw kvm_init_host_debug_data /proc/kallsyms; then
 		stopped='__kvm_vcpu_run|guest_exit' uncounted=1
 	fi
 }
@@ -152,9 +153,10 @@ refused()
 	jq -r '[.name, .duration, .instructions, .cycles] | @tsv' calls.json >calls
 	sort calls | uniq -c | sort -rn | head -n 20
 	# a tick of the clock is 16 ns at both ends, and the PMU is read before the clock at the begin, and after it at the end
-	awk '
+	awk -F'\t' -v stopped="$stopped" '
+		$1 ~ "^(" stopped ")$" { wrong = $3 || $4; if (wrong) exit; next }
 		{ off = $2 - $3 }
-		off < -96 || off > 0 || $3 != $4 { exit wrong = 1 }
+		off < -112 || off > 0 || $3 != $4 { exit wrong = 1 }
 		$1 in same && same[$1] != $3 { different[$1] = 1 }
 		{ same[$1] = $3; nr[$1]++ }
 		END {
@@ -164,6 +166,6 @@ refused()
 	# the means of the counters are the same
 	ht stat -q -j --by hcall --pmu instructions,cycles -- workload --psci 100 --mmio 100 >means.json
 	jq -c '.rows[] | [.name, .samples, .mean, .instructions, .ipc]' means.json
-	jq -e '.rows[] | select(.name == "__kvm_vcpu_run") | .ipc > 0.99 and .ipc < 1.01 and
-			(.instructions - .mean | . > 0 and . < 96)' means.json
+	jq -e --arg stopped "^($stopped)\$" '.rows | map(select(.samples >= 100)) | length > 1 and all(if .name | test($stopped) then
+			.measured == 0 else .ipc > 0.99 and .ipc < 1.01 and (.instructions - .mean | . > 0 and . < 112) end)' means.json
 }
