@@ -29,7 +29,7 @@ named()
 }
 
 code=0
-for model in *.pml *.litmus.in not-modelled; do
+for model in spin/*.pml litmus/*.litmus.in not-modelled; do
 	grep -q 'models: ' "$model" || continue
 	stale=()
 	# shellcheck disable=SC2046 # names without spaces
@@ -56,7 +56,7 @@ if ./csource.py "$root" $(sed -n 's/^private: //p' not-modelled) | sed -n 's/\(.
 	code=1
 fi
 while read -r what; do
-	grep -qE "(models:|private:|@) ${what//./\\.}( |\$)" ./*.pml ./*.litmus.in not-modelled && continue
+	grep -qE "(models:|private:|@) ${what//./\\.}( |\$)" spin/*.pml litmus/*.litmus.in not-modelled && continue
 	echo "not ok - $what is in no model: add it to one, or to not-modelled with the tests that cover it"
 	code=1
 done < <(./csource.py "$root" "${whole_files[@]/%/:}" | cut -d ' ' -f 1)

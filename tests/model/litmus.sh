@@ -42,7 +42,7 @@ find_model()
 	echo "$model"
 }
 
-./extract.py "$root" "$work/tests" ./*.litmus.in || exit 0
+./extract.py "$root" "$work/tests" litmus/*.litmus.in || exit 0
 if ! herd=$(./herd7.sh 2>"$work/err") || ! model=$(find_model 2>>"$work/err"); then
 	echo "skip - litmus tests: $(tail -n 1 "$work/err")"
 	exit 0
@@ -53,7 +53,7 @@ for file in "$work"/tests/${1:-*}.litmus; do
 done
 [[ -z ${1:-} ]] || exit 0
 
-./extract.py --no-locks "$root" "$work/no-locks" ./*.litmus.in
+./extract.py --no-locks "$root" "$work/no-locks" litmus/*.litmus.in
 for file in "$work"/tests/*.litmus; do
 	name=$(basename "$file" .litmus)
 	! grep -q $'^\tspin_lock(' "$file" || expect "$name without the lock" Sometimes "$work/no-locks/$name.litmus"
@@ -67,4 +67,4 @@ while IFS=$'\t' read -r nr what; do
 	else
 		echo "not ok - $what is not found: no litmus test has the result \"Sometimes\""
 	fi
-done < <(./weaken.py "$root" "$work/weak" ./*.litmus.in)
+done < <(./weaken.py "$root" "$work/weak" litmus/*.litmus.in)

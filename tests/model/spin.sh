@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 MEMORY=3500
-folder=$PWD
+folder=$PWD/spin
 model=ring
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,7 +53,7 @@ find_mutant()
 {
 	local name
 	verify "-O0 -DSAFETY" "${@:2}" "-DMUTANT=$1"
-	name=$(sed -n "s|.*MUTANT [!=]= $1\t*/\* \(.*\) \*/|\1|p" ./*.pml | head -n 1)
+	name=$(sed -n "s|.*MUTANT [!=]= $1\t*/\* \(.*\) \*/|\1|p" spin/*.pml | head -n 1)
 	if grep -qE '^pan:1: (assertion violated|invalid end state)' "$work/out"; then
 		echo "ok - mutant $1 ($name) is found: $(sed -n 's/^pan:1: //p' "$work/out")"
 	else
