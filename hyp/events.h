@@ -524,9 +524,9 @@ HYP_EVENT(hyp_panic,
 )
 
 /*
- * A function of EL2 that is traced has returned: see function.h. The functions of a call are
- * recorded when it ends, in the order in which they have returned: ago is how long before that one
- * did, ns. depth is the number of traced functions that have called each other to call it.
+ * A function of EL2 that is traced has returned: see function/function.h. The functions of a call
+ * are recorded when it ends, in the order in which they have returned: ago is how long before that
+ * one did, ns. depth is the number of traced functions that have called each other to call it.
  */
 HYP_EVENT(func,
 	HE_PROTO(u16 id, u16 depth, u64 took, u64 ago),

@@ -3,7 +3,7 @@
  * The hypercall: decodes the ops of abi.h and executes them. The EL2 code of the kernel
  * calls it; the test remote calls it as a function.
  */
-#include "function.h"
+#include "function/function.h"
 #include "hooks.h"
 
 #ifdef __KVM_NVHE_HYPERVISOR__

@@ -13,7 +13,7 @@
 
 #if defined(CONFIG_HYPTRACE_EL2) || !defined(__KVM_NVHE_HYPERVISOR__)
 
-#include "function.h"
+#include "function/function.h"
 #include "printk.h"
 #include "ring.h"
 

@@ -23,7 +23,7 @@
 #endif
 
 #include "../../hyp/abi.h"
-#include "../../hyp/function_abi.h"
+#include "../../hyp/function/function_abi.h"
 #include "counter.h"
 #include "el2.h"
 
@@ -114,7 +114,7 @@ static const char *el2_formats(size_t *size)
 }
 
 #ifdef CONFIG_HYPTRACE_EL2_FUNCTIONS
-/* Made by hyp/functions.awk: see hyp/function.h */
+/* Made by functions.awk: see hyp/function/function.h */
 extern const char kvm_nvhe_sym(hyptrace_function_names)[];
 extern const char kvm_nvhe_sym(hyptrace_function_names_end)[];
 extern const s32 kvm_nvhe_sym(hyptrace_function_places)[];

@@ -6,7 +6,7 @@
 #include <linux/bitmap.h>
 
 #include "../../hyp/abi.h"
-#include "../../hyp/function_abi.h"
+#include "../../hyp/function/function_abi.h"
 #include "el2.h"
 #include "functions.h"
 

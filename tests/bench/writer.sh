@@ -7,9 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# functions of a kernel have no form for the host
-shopt -s extglob
-hyp=("$here"/../../hyp/!(function).c)
+hyp=("$here"/../../hyp/*.c)
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -flto -Wall -Wextra -Werror -fno-strict-aliasing -DHYPTRACE_ENV_HOST \
 	-I"$here/../../hyp" -o "$work/writer" "$here/writer.c" "${hyp[@]}" -lpthread

@@ -14,7 +14,7 @@ vpath %.c $(unit)/host
 where = $(foreach source,$(1),$(firstword $(wildcard $(source) $(unit)/host/$(source))))
 srcs := $(wildcard el2/*.c) $(call where,$(hyp-srcs) ring_decode.c ring_model.c)
 silence-srcs := $(wildcard silence/*.c) $(addprefix el2/,argument.c call.c event.c script.c) $(call where,$(hyp-srcs))
-headers := $(wildcard *.h el2/*.h silence/*.h $(unit)/host/*.h $(hyp)/*.h ../../uapi/linux/*.h) el2.mk $(unit)/hyp.mk
+headers := $(wildcard *.h el2/*.h silence/*.h $(unit)/host/*.h $(hyp)/*.h $(hyp)/*/*.h ../../uapi/linux/*.h) el2.mk $(unit)/hyp.mk
 cflags := -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	-iquote el2 -iquote $(unit)/host $(hyp-cflags) $(shell $(PKG_CONFIG) --cflags cmocka)

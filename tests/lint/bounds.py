@@ -216,7 +216,8 @@ def is_recursive(name, calls):
 def all_places(root):
     """Return all places of the tree: (file, function, what) with how often."""
     found = collections.Counter()
-    paths = [path for pattern in ("hyp/*.[chS]", "hyp/linux/*") for path in sorted(glob.glob(os.path.join(root, pattern)))]
+    paths = [path for pattern in ("hyp/*.[chS]", "hyp/function/*.[chS]", "hyp/linux/*")
+             for path in sorted(glob.glob(os.path.join(root, pattern)))]
     for path in paths + [os.path.join(root, "uapi/linux/hyptrace_record.h")]:
         with open(path, encoding="utf-8") as file:
             name = os.path.relpath(path, root)

@@ -66,8 +66,8 @@ check_bounds_of_what_is_new()
 	bounds_reports 'hyp/linux/tlb.cocci: added: while (busy()): say in *' || return
 	printf '\nhook added tlb.c -: somewhere\nappend\n\tBUG();\n' >>"$work/bounds/hyp/linux/files.hooks"
 	bounds_reports 'hyp/linux/files.hooks: added: BUG: say in *' || return
-	printf '\nSYM_CODE_START(added)\n1:\twfe\n\tb\t1b\nSYM_CODE_END(added)\n' >>"$work/bounds/hyp/function_entry.S"
-	bounds_reports 'hyp/function_entry.S: added: wfe: say in *hyp/function_entry.S: added: while (b?1b): say in *' || return
+	printf '\nSYM_CODE_START(added)\n1:\twfe\n\tb\t1b\nSYM_CODE_END(added)\n' >>"$work/bounds/hyp/function/function_entry.S"
+	bounds_reports 'hyp/function/function_entry.S: added: wfe: say in *hyp/function/function_entry.S: added: while (b?1b): say in *' || return
 	printf '\nvoid added(void)\n{\n\thyptrace_guard(&lock);\n}\n' >>"$work/bounds/hyp/ring.c"
 	bounds_reports 'hyp/ring.c: -: hyptrace_guard: 10 times in the code, 9 times in tests/lint/bounds' || return
 

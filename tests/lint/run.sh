@@ -227,7 +227,7 @@ check_includes()
 {
 	includes '(driver|tools|tests)/' '' 'hyp/*.[ch]' &&
 		includes '(tools|tests)/' '' 'driver/*.[ch]' &&
-		includes 'hyp/' 'hyp/(abi|function_abi|events|hcall)[.]h' 'driver/*.[ch]' &&
+		includes 'hyp/' 'hyp/(abi|function/function_abi|events|hcall)[.]h' 'driver/*.[ch]' &&
 		includes '(driver|hyp|tests)/' '' 'tools/*.[ch]' &&
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }

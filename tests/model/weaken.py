@@ -79,7 +79,7 @@ class Barrier:
 
 
 def barriers_of(root):
-    for folder in ("hyp", "driver/core", "driver/device", "driver/netlink", "driver/remotes", "tools/lib"):
+    for folder in ("hyp", "hyp/function", "driver/core", "driver/device", "driver/netlink", "driver/remotes", "tools/lib"):
         for name in sorted(os.listdir(f"{root}/{folder}")):
             path = f"{folder}/{name}"
             if not FILES.fullmatch(path):

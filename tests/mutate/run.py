@@ -28,7 +28,7 @@ TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(o
 EQUIVALENTS = "tests/mutate/equivalent"
 # Folder: (globs of the files to mutate, percentage that must be killed)
 FOLDERS = {
-    "hyp": (("hyp/*.c", "hyp/*.h"), 99),
+    "hyp": (("hyp/**/*.c", "hyp/**/*.h"), 99),
     "tools/lib": (("tools/lib/**/*.c", "tools/lib/**/*.h"), 95),
 }
 # The environment of hyp/: the tests use their own.

@@ -7,8 +7,8 @@
 
 set_kernel ''
 list=$repo/hyp/el2-symbols
-objects=("$build"/drivers/hyptrace/hyp/*.nvhe.o)
-[[ -f ${objects[0]} ]] || die "there are no EL2 objects in $build/drivers/hyptrace/hyp: build the kernel first"
+mapfile -t objects < <(find "$build/drivers/hyptrace/hyp" -name "*.nvhe.o" 2>/dev/null)
+[[ -n ${objects[*]} ]] || die "there are no EL2 objects in $build/drivers/hyptrace/hyp: build the kernel first"
 [[ -f $list ]] || die "$list is missing"
 
 nm=${cross}nm

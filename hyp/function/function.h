@@ -26,7 +26,7 @@
 
 #ifndef __ASSEMBLY__
 
-#include "env.h"
+#include "../env.h"
 
 /* No frame has this depth: so functions are not recorded. */
 #define HYPTRACE_HIDDEN		BIT_ULL(16)

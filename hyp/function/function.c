@@ -9,7 +9,7 @@
 #include <nvhe/mm.h>
 
 #include "function.h"
-#include "hooks.h"
+#include "../hooks.h"
 
 #define NOP		0xd503201fU
 #define B(distance)	(0x14000000U | ((distance) >> 2 & GENMASK(25, 0)))
