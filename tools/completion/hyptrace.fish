@@ -119,6 +119,8 @@ function __hyptrace_options
                 set -a option -a '(__hyptrace_filter)'
             case by
                 set -a option -a 'reason hcall exit vcpu vm cpu memory lock'
+            case pmu
+                set -a option -a 'cycles instructions l1i_cache_refill l1d_cache_refill l1d_tlb_refill br_mis_pred mem_access'
             case key
                 if test "$argv[2]" = top
                     set -a option -a 'name rate time mean max p99 samples total guest'

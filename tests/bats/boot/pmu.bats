@@ -130,6 +130,8 @@ refused()
 @test "what cannot be counted is refused" {
 	refused 'cannot count "cycle": no such counter; did you mean "cycles"?' ht stat --pmu cycle --duration 1s
 	refused 'cannot count "r12345"' ht stat --pmu r12345 --duration 1s
+	refused '--pmu has an empty name' ht stat --pmu cycles, --duration 1s
+	refused '--pmu has an empty name' ht stat --pmu '' --duration 1s
 	refused '--pmu takes at most 4 counters' ht stat --pmu r1,r2,r3,r4,r5 --duration 1s
 	refused '--pmu names "cycles" twice' ht stat --pmu cycles,cycles --duration 1s
 	refused 'cannot count "r11" twice: "cycles" is the same' ht stat --pmu cycles,r11 --duration 1s

@@ -74,7 +74,8 @@ static void words(void **state)
 	assert_int_equal(s.pmu.numbers[2], 0xffff);
 	assert_int_equal(s.pmu.numbers[3], 8);
 	assert_int_equal(s.pmu.id, event_of("pmu")->id);
-	REFUSED(EXIT_USAGE, ",", "no counter given");
+	REFUSED(EXIT_USAGE, ",", "empty name");
+	REFUSED(EXIT_USAGE, "cycles,", "empty name");
 	REFUSED(EXIT_USAGE, "cycles,r1,r2,r3,r4", "at most 4");
 	REFUSED(EXIT_USAGE, "cycles,cycles", "\"cycles\" twice");
 	REFUSED(EXIT_REFUSED, "cycles,r11", "cannot count \"r11\" twice");

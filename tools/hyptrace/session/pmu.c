@@ -11,11 +11,11 @@
 /* The words of a list, which is changed and must stay valid */
 error_t pmu_parse(struct pmu *pmu, char *list)
 {
-	char *word = strtok(list, ",");
+	char *word;
 
-	if (!word)
-		return cmd_usage("no counter given: use names such as cycles,instructions");
-	for (; word; word = strtok(NULL, ",")) {
+	while ((word = strsep(&list, ","))) {
+		if (!*word)
+			return cmd_usage("--pmu has an empty name: use names such as cycles,instructions");
 		if (has_name(pmu->words, pmu->nr, word))
 			return cmd_usage("--pmu names \"%s\" twice", word);
 		if (pmu->nr == PMU_MAX)

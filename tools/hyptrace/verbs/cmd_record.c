@@ -47,7 +47,7 @@ static error_t check_options(const struct record *r)
 	/* --file, --compress and --quiet go with it */
 	if (r->snapshot && (s->choice.words.nr || s->choice.filter || s->pmu.nr || r->size ||
 			    s->duration || r->limit || s->child.argv))
-		return cmd_usage("--snapshot saves what is there: it takes no events, no filter, no limits and no command");
+		return cmd_usage("--snapshot saves what is there: it takes no events, no filter, no counters, no limits and no command");
 	return 0;
 }
 
