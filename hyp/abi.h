@@ -35,7 +35,7 @@
 #include "pmu_abi.h"
 
 /* Must change whenever anything in this file, abi_count.h or pmu_abi.h changes its meaning. */
-#define HYPTRACE_ABI_VERSION	17
+#define HYPTRACE_ABI_VERSION	18
 
 /**
  * enum hyptrace_op - first argument of __hyptrace()
@@ -49,14 +49,15 @@
  * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page for pointers to table pages. Each
  *	HYPTRACE_TABLES_PER_DIR tables need one, donated before them.
  * @HYPTRACE_OP_RING_TABLE: (cpu, pfn) donate a table page that lists the next
- *	data pages as struct hyptrace_table_entry. The host must own the data pages alone
- *	and list each once. EL2 shares and pins them: only RING_FREE ends that. (Without
- *	protection the host must have mapped them at EL2.) After -ENOTRECOVERABLE EL2 keeps
- *	the table page for good; after any other error the host has it back.
+ *	data pages as struct hyptrace_table_entry. Returns 1. Then, (cpu, 0): share and pin some
+ *	of them: 1 while there are more, else 0. The host must own the data pages alone and list
+ *	each once; only RING_FREE ends the sharing. (Without protection the host must have mapped
+ *	them at EL2.) After an error the host has the table page, or, of (cpu, 0), EL2 has what it
+ *	had, and has shared the pages before the one that it could not share.
  * @HYPTRACE_OP_RING_READY: (cpu, meta_pfn) all pages are listed. EL2 shares and pins
  *	the page at meta_pfn, too, and publishes struct hyptrace_meta there.
- * @HYPTRACE_OP_RING_FREE: (cpu) wipe and give back the last table or directory page,
- *	and with a table its data pages: 1 while there are more, 0 when EMPTY.
+ * @HYPTRACE_OP_RING_FREE: (cpu) wipe and give back the last directory page, or the last data
+ *	pages, and with the first ones of a table its page: 1 while there are more, 0 when EMPTY.
  *	-EBUSY while a CPU is attached or parked, or events are still to be moved. After
  *	the first RING_FREE no other op but RING_FREE is accepted.
  * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: start recording the events whose bits
@@ -117,8 +118,10 @@
  * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
  *	events whose bits are set, and no other. -EINVAL if one of them cannot be counted,
  *	-ENODATA if pages are missing. Counting needs no ring.
- * @HYPTRACE_OP_COUNT_RESET: (cpu) on that CPU, or on any while it is off or counts no event: set
- *	the counters to 0. -ENODATA if pages are missing.
+ * @HYPTRACE_OP_COUNT_RESET: (cpu, part) on that CPU, or on any while it is off or counts no event:
+ *	set the counters of HYPTRACE_COUNT_KEYS_PER_RESET keys to 0. Part 0 has the first ones,
+ *	and the times of hyp_exit. Returns 1 if there is a part after it, else 0. -EINVAL no such
+ *	part; -ENODATA if pages are missing.
  * @HYPTRACE_OP_PAGE: (pfn) enum hyptrace_page_owner of the page. -EOPNOTSUPP without protection.
  * @HYPTRACE_OP_VOID_HCALLS: (first, bits) which of the hypercalls with the numbers first to first +
  *	63 return nothing. For these, and for invalid ones, a comparison of the field ret of
@@ -436,7 +439,7 @@ struct hyptrace_table_entry {
 	__u64 reserved[3];
 };
 
-/* One call shares, or wipes and gives back, at most this many bytes of data pages. */
+/* Bytes of the data pages that a table lists */
 #define HYPTRACE_TABLE_BYTES	(512U << 10)
 #define HYPTRACE_ENTRIES_PER_TABLE(page_size)	(HYPTRACE_TABLE_BYTES / (page_size))
 #define HYPTRACE_TABLES_PER_DIR(page_size)	((page_size) / sizeof(__u64))

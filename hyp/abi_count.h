@@ -41,6 +41,8 @@
 #define HYPTRACE_COUNT_KEY_hyp_exit \
 	(HYPTRACE_COUNT_KEY_lock_wait + HYPTRACE_COUNT_LOCKS)
 #define HYPTRACE_COUNT_KEYS		(HYPTRACE_COUNT_KEY_hyp_exit + 1)
+/* Keys of a part of HYPTRACE_OP_COUNT_RESET */
+#define HYPTRACE_COUNT_KEYS_PER_RESET	32
 
 /*
  * Bucket 0 of the histogram has times of 0 ticks, and bucket b those of 2^(b-1) to 2^b - 1. The

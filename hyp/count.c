@@ -12,38 +12,50 @@
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
 
-/* Set what was measured to 0: nothing of hyp_exit. */
-static void reset_measured(struct hyptrace_counting *counting)
+/* Set what was measured to 0, while the counters change. */
+static void reset_measured(struct hyptrace_private_count *counter)
 {
-	u32 key, i;
+	struct hyptrace_count *published = hyptrace_count_published(counter);
+	u32 i;
+
+	counter->measured = 0;
+	WRITE_ONCE(published->measured, 0);
+	for (i = 0; i < HYPTRACE_PMU_COUNTERS; i++) {
+		counter->pmu[i] = 0;
+		WRITE_ONCE(published->pmu[i], 0);
+	}
+}
+
+/* Set what was measured to 0 in all counters. hyp_exit is not measured: its times are there. */
+static void reset_all_measured(struct hyptrace_counting *counting)
+{
+	u32 key;
 
 	for (key = 0; key < HYPTRACE_COUNT_KEY_hyp_exit; key++) {
-		struct hyptrace_private_count *counter = counting->ends[key] - 1;
-		struct hyptrace_count *published = hyptrace_count_published(counter);
-
-		hyptrace_count_begin_change(counter);
-		counter->measured = 0;
-		WRITE_ONCE(published->measured, 0);
-		for (i = 0; i < HYPTRACE_PMU_COUNTERS; i++) {
-			counter->pmu[i] = 0;
-			WRITE_ONCE(published->pmu[i], 0);
-		}
-		hyptrace_count_end_change(counter);
+		hyptrace_count_begin_change(counting->ends[key] - 1);
+		reset_measured(counting->ends[key] - 1);
+		hyptrace_count_end_change(counting->ends[key] - 1);
 	}
 }
 
 static void reset_counter(struct hyptrace_private_count *counter)
 {
+	struct hyptrace_count *published = hyptrace_count_published(counter);
 	u32 i;
 
 	hyptrace_count_begin_change(counter);
 	hyptrace_count_set_max(counter, 0);
+	WRITE_ONCE(published->max, 0);
 	counter->total = 0;
+	WRITE_ONCE(published->total, 0);
+	reset_measured(counter);
 	for (i = 0; i < HYPTRACE_COUNT_BUCKETS; i++) {
 		counter->nr[i] = 0;
-		if (i < HYPTRACE_COUNT_PACKED_BUCKETS)
-			counter->packed[i] = 0;
-		hyptrace_count_publish(counter, i);
+		WRITE_ONCE(published->nr[i], 0);
+	}
+	for (i = 0; i < HYPTRACE_COUNT_PACKED_BUCKETS; i++) {
+		counter->packed[i] = 0;
+		WRITE_ONCE(published->packed[i], 0);
 	}
 	hyptrace_count_end_change(counter);
 }
@@ -252,27 +264,36 @@ int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
 }
 
 /**
- * hyptrace_count_reset() - set the counters of a CPU to 0
+ * hyptrace_count_reset() - set some counters of a CPU to 0
  * @ring:	this CPU's, or that of a CPU that is off or counts no event
+ * @part:	which ones, as in HYPTRACE_OP_COUNT_RESET
  *
- * Return: 0; -ENODATA pages are missing; -EBUSY another CPU, which counts.
+ * Return: 1 there is a part after this one; 0 there is none; -EINVAL no such part; -ENODATA pages
+ * are missing; -EBUSY another CPU, which counts.
  */
-int hyptrace_count_reset(struct hyptrace_ring *ring)
+int hyptrace_count_reset(struct hyptrace_ring *ring, u64 part)
 {
 	struct hyptrace_counting *counting = &ring->counting;
-	u32 key;
+	u32 key, end;
+
+	if (part >= DIV_ROUND_UP(HYPTRACE_COUNT_KEY_hyp_exit, HYPTRACE_COUNT_KEYS_PER_RESET))
+		return -EINVAL;
 
 	hyptrace_guard(&count_lock);
 	if (counting->events && !may_change(ring))
 		return -EBUSY;
 	if (!has_all_pages(counting))
 		return -ENODATA;
-	for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
+	key = part * HYPTRACE_COUNT_KEYS_PER_RESET;
+	end = key + HYPTRACE_COUNT_KEYS_PER_RESET;
+	if (end > HYPTRACE_COUNT_KEY_hyp_exit)
+		end = HYPTRACE_COUNT_KEY_hyp_exit;
+	if (!key)
+		reset_outside(counting);
+	for (; key < end; key++)
 		reset_counter(counting->ends[key] - 1);
-	reset_measured(counting);
-	reset_outside(counting);
 
-	return 0;
+	return end < HYPTRACE_COUNT_KEY_hyp_exit ? 1 : 0;
 }
 
 /**
@@ -302,7 +323,7 @@ int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what)
 	if (!has_all_pages(counting))
 		return -ENODATA;
 	if (what == HYPTRACE_PMU_RESET) {
-		reset_measured(counting);
+		reset_all_measured(counting);
 		return 0;
 	}
 	ret = hyptrace_pmu_set(ring, what);

@@ -286,7 +286,7 @@ static __always_inline u64 hyptrace_guest_exit_key(u32 code, u32 ec)
 int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn);
 int hyptrace_count_free(struct hyptrace_ring *ring);
 int hyptrace_count_set(struct hyptrace_ring *ring, u64 events);
-int hyptrace_count_reset(struct hyptrace_ring *ring);
+int hyptrace_count_reset(struct hyptrace_ring *ring, u64 part);
 int hyptrace_count_pmu(struct hyptrace_ring *ring, u64 what);
 void hyptrace_count_off(struct hyptrace_ring *ring);
 void hyptrace_count_on(struct hyptrace_ring *ring);

@@ -190,7 +190,7 @@ static s64 call_count(u64 op, u64 cpu, u64 arg2, u64 arg3)
 	case HYPTRACE_OP_PMU:
 		return hyptrace_count_pmu(ring, arg2);
 	default:
-		return hyptrace_count_reset(ring);
+		return hyptrace_count_reset(ring, arg2);
 	}
 }
 

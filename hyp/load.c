@@ -2,9 +2,16 @@
 /*
  * Building a ring from pages that the host lists, and freeing it again. The host is not
  * trusted: EL2 must own a page that lists others before it reads it. Each call handles
- * one such page. Called by hcall.c.
+ * one such page at most, and a few that it lists. Called by hcall.c.
  */
 #include "ring.h"
+
+/*
+ * One call shares, or wipes and gives back, at most so many bytes of data pages, or one page:
+ * interrupts are off meanwhile, and a page that is not adjacent takes some 1200 instructions.
+ */
+#define PART_BYTES	(32U << 10)
+#define PART_PAGES	DIV_ROUND_UP(PART_BYTES, (u32)PAGE_SIZE)
 
 /* Serializes building, freeing and resizing of all rings, which are rare: see ring.h. */
 hyptrace_lock_t hyptrace_load_lock = HYPTRACE_LOCK_INIT;
@@ -93,6 +100,17 @@ static u32 count_neighbours(const struct hyptrace_table_entry *entry, u32 nr)
 	return i;
 }
 
+/* The same for slots, from the last one before @end back */
+static u32 count_neighbours_before(const struct hyptrace_slot *end, u32 nr)
+{
+	u32 i;
+
+	for (i = 1; i < nr && (void *)(end - i - 1)->page + PAGE_SIZE == (end - i)->page; i++)
+		;
+
+	return i;
+}
+
 /* EL2 owns the page with the entries by now. Each slot replaces its entry in place. */
 static int share_entries(struct hyptrace_slot *slot, u32 nr, u32 id)
 {
@@ -114,54 +132,74 @@ static int share_entries(struct hyptrace_slot *slot, u32 nr, u32 id)
 	return 0;
 }
 
-static void unshare_slots(const struct hyptrace_slot *slot, u32 nr)
+/* Count the pages that the last table lists, and that are not shared yet. */
+static u32 count_unshared(struct hyptrace_ring *ring)
 {
-	u32 i;
+	u32 listed = ring->nr_tables * HYPTRACE_SLOTS_PER_TABLE;
 
-	for (; nr; nr -= i, slot += i) {
-		void *page = slot[0].page;
-
-		for (i = 1; i < nr && slot[i].page == page + i * PAGE_SIZE; i++)
-			;
-		memset(page, 0, i * PAGE_SIZE);
-		hyptrace_unshare_pages(page, i);
-	}
+	return (listed < ring->nr_pages ? listed : ring->nr_pages) - ring->nr_loaded;
 }
 
-static int fill_table(struct hyptrace_ring *ring, struct hyptrace_slot *table)
+/* Share the next pages that the last table lists. Return 1 if there are more, 0, or an error. */
+static int share_some(struct hyptrace_ring *ring)
 {
-	u32 nr = ring->nr_pages - ring->nr_loaded, run, i;
+	struct hyptrace_slot *slot = hyptrace_slot_at(ring, ring->nr_loaded);
+	u32 nr = count_unshared(ring), run;
 	int ret;
 
-	if (nr > HYPTRACE_SLOTS_PER_TABLE)
-		nr = HYPTRACE_SLOTS_PER_TABLE;
-
-	for (i = 0; i < nr; i += run) {
-		run = count_neighbours((struct hyptrace_table_entry *)&table[i], nr - i);
-		ret = share_entries(&table[i], run, ring->nr_loaded + i);
-		if (ret) {
-			unshare_slots(table, i);
+	if (nr > PART_PAGES)
+		nr = PART_PAGES;
+	while (nr) {
+		run = count_neighbours((struct hyptrace_table_entry *)slot, nr);
+		ret = share_entries(slot, run, ring->nr_loaded);
+		if (ret)
 			return ret;
-		}
+		ring->nr_loaded += run;
+		slot += run;
+		nr -= run;
 	}
 
-	ring->dir[ring->nr_tables / HYPTRACE_TABLE_PTRS_PER_DIR]
-		 [ring->nr_tables % HYPTRACE_TABLE_PTRS_PER_DIR] = table;
-	ring->nr_tables++;
-	ring->nr_loaded += nr;
+	return count_unshared(ring) ? 1 : 0;
+}
 
-	return 0;
+/* Give back the last pages, and their table with the first ones that it lists. */
+static int free_some(struct hyptrace_ring *ring)
+{
+	u32 last = ring->nr_tables - 1, first = last * HYPTRACE_SLOTS_PER_TABLE;
+	struct hyptrace_slot *table = hyptrace_slot_at(ring, first);
+	struct hyptrace_slot *slot = table + (ring->nr_loaded - first);
+	u32 nr = ring->nr_loaded - first, run;
+	int ret;
+
+	if (nr > PART_PAGES)
+		nr = PART_PAGES;
+	while (nr) {
+		run = count_neighbours_before(slot, nr);
+		slot -= run;
+		nr -= run;
+		ring->nr_loaded -= run;
+		memset(slot->page, 0, run * PAGE_SIZE);
+		hyptrace_unshare_pages(slot->page, run);
+	}
+	if (ring->nr_loaded > first)
+		return 0;
+
+	memset(table, 0, PAGE_SIZE);
+	ret = hyptrace_release_page(table);
+	if (!ret)
+		ring->nr_tables = last;
+
+	return ret;
 }
 
 /**
- * hyptrace_load_table() - take a page that lists the next data pages
+ * hyptrace_load_table() - take a page that lists the next data pages, or share some of these
  * @ring:	being built
- * @pfn:	a page of the host, which donates it to EL2
+ * @pfn:	a page of the host, which donates it to EL2; 0: share pages of the last one
  *
- * Return: 0; -EINVAL not being built, no table is needed now, or an invalid page
- * number; -EPERM the host does not own a data page alone; or the error of
- * hyptrace_take_page(). After an error the host has the page, wiped if EL2 had taken it.
- * Except -ENOTRECOVERABLE: EL2 could not give it back.
+ * Return: 1 there are pages to be shared; 0 all are shared; -EINVAL not being built, no table is
+ * needed now, no page is to be shared, or an invalid page number; -EPERM the host does not own a
+ * data page alone; or the error of hyptrace_take_page().
  */
 int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 {
@@ -169,20 +207,21 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
 	int ret;
 
 	hyptrace_guard(&hyptrace_load_lock);
-	if (!is_building(ring) || ring->nr_loaded == ring->nr_pages ||
+	if (!is_building(ring))
+		return -EINVAL;
+	if (!pfn)
+		return count_unshared(ring) ? share_some(ring) : -EINVAL;
+	if (count_unshared(ring) || ring->nr_loaded == ring->nr_pages ||
 	    ring->nr_tables == ring->nr_dirs * HYPTRACE_TABLE_PTRS_PER_DIR)
 		return -EINVAL;
 	ret = hyptrace_take_page(pfn, &va);
 	if (ret)
 		return ret;
-	ret = fill_table(ring, va);
-	if (ret) {
-		memset(va, 0, PAGE_SIZE);
-		if (hyptrace_release_page(va))
-			ret = -ENOTRECOVERABLE;
-	}
+	ring->dir[ring->nr_tables / HYPTRACE_TABLE_PTRS_PER_DIR]
+		 [ring->nr_tables % HYPTRACE_TABLE_PTRS_PER_DIR] = va;
+	ring->nr_tables++;
 
-	return ret;
+	return 1;
 }
 
 /**
@@ -225,25 +264,6 @@ static int begin_free(struct hyptrace_ring *ring)
 	return 0;
 }
 
-static int free_table(struct hyptrace_ring *ring)
-{
-	u32 last = ring->nr_tables - 1, first = last * HYPTRACE_SLOTS_PER_TABLE;
-	struct hyptrace_slot *table;
-	int ret;
-
-	table = ring->dir[last / HYPTRACE_TABLE_PTRS_PER_DIR]
-			 [last % HYPTRACE_TABLE_PTRS_PER_DIR];
-	unshare_slots(table, ring->nr_loaded - first);
-	ring->nr_loaded = first;
-	memset(table, 0, PAGE_SIZE);
-
-	ret = hyptrace_release_page(table);
-	if (!ret)
-		ring->nr_tables = last;
-
-	return ret;
-}
-
 static int free_dir(struct hyptrace_ring *ring)
 {
 	void *dir = ring->dir[ring->nr_dirs - 1];
@@ -270,11 +290,11 @@ static int free_step(struct hyptrace_ring *ring)
 	    ring->nr_tables <= (ring->nr_dirs - 1) * HYPTRACE_TABLE_PTRS_PER_DIR)
 		return free_dir(ring);
 
-	return ring->nr_tables ? free_table(ring) : 0;
+	return ring->nr_tables ? free_some(ring) : 0;
 }
 
 /**
- * hyptrace_load_free() - give back the last page that was taken
+ * hyptrace_load_free() - give back the last pages that were taken or shared
  * @ring:	any CPU's
  *
  * Return: 1 there are more; 0 the ring is empty; -EBUSY a CPU is attached or parked, or

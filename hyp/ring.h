@@ -191,7 +191,7 @@ struct hyptrace_turn {
  * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
  *
  * hyptrace_load_lock protects the fields that follow. A change of @state needs @lock too.
- * @nr_loaded:	sub-buffers that the host has listed so far
+ * @nr_loaded:	sub-buffers that EL2 has shared and pinned so far
  * @nr_tables:	table pages that EL2 owns
  * @nr_dirs:	directory pages that EL2 owns
  * @freeing:	the ring is being freed: EL2 takes no more pages
@@ -373,7 +373,7 @@ static __always_inline u64 hyptrace_cycles_to_ns(u64 cycles, u64 mult)
 /**
  * hyptrace_slot_at() - find the slot at a position
  * @ring:	the ring, not empty
- * @pos:	below nr_loaded
+ * @pos:	one that a table has
  *
  * Context: the ring's lock or hyptrace_load_lock held.
  * Return: the slot.

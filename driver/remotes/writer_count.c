@@ -178,10 +178,13 @@ static int set_events(u64 events, void *priv)
 
 static int reset(unsigned int cpu, void *priv)
 {
+	unsigned int part = 0;
 	int ret;
 
 	cpus_read_lock();
-	ret = hyptrace_writer_call_on(priv, cpu, HYPTRACE_OP_COUNT_RESET, 0);
+	do {
+		ret = hyptrace_writer_call_on(priv, cpu, HYPTRACE_OP_COUNT_RESET, part);
+	} while (ret > 0 && ++part < HYPTRACE_COUNT_KEYS);
 	if (ret == -EBUSY && !cpu_online(cpu))
 		ret = -ENXIO;
 	cpus_read_unlock();

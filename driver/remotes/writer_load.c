@@ -76,13 +76,13 @@ static struct page *list_pages(struct hyptrace_writer *writer, struct page **pag
 	return pair;
 }
 
-/* Donate the second page of a pair. */
+/* Donate the second page of a pair. Return 1 if it lists pages, which are to be shared now. */
 static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
 			struct hyptrace_ring_pages *ring, struct page *pair)
 {
 	int ret = hyptrace_writer_call(writer, op, which, page_to_pfn(pair + 1), 0);
 
-	if (!ret) {
+	if (ret >= 0) {
 		set_page_private(pair, (unsigned long)ring->tables);
 		ring->tables = pair;
 	} else if (ret != -ENOTRECOVERABLE) {
@@ -90,6 +90,23 @@ static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
 	}
 
 	return ret;
+}
+
+/* Share @nr data pages, which a table is to list. */
+static int share_table(struct hyptrace_writer *writer, u64 which, struct hyptrace_ring_pages *ring,
+		       struct page **pages, unsigned int nr)
+{
+	struct page *pair = list_pages(writer, pages, nr);
+	int ret;
+
+	if (IS_ERR(pair))
+		return PTR_ERR(pair);
+	ret = donate_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, pair);
+	/* Each call shares a page at least. */
+	while (ret > 0 && nr--)
+		ret = hyptrace_writer_call(writer, HYPTRACE_OP_RING_TABLE, which, 0, 0);
+
+	return ret > 0 ? -EPROTO : ret;
 }
 
 /*
@@ -115,11 +132,8 @@ static int share_ring(struct hyptrace_writer *writer, u64 which,
 				return ret;
 		}
 
-		pair = list_pages(writer, ring->pages + i,
+		ret = share_table(writer, which, ring, ring->pages + i,
 				  min(ring->nr_pages - i, ENTRIES_PER_TABLE));
-		if (IS_ERR(pair))
-			return PTR_ERR(pair);
-		ret = donate_table(writer, HYPTRACE_OP_RING_TABLE, which, ring, pair);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -130,11 +144,10 @@ static int share_ring(struct hyptrace_writer *writer, u64 which,
 				    page_to_pfn(ring->meta), 0);
 }
 
-/* Free a ring: one table or directory page per call, which bounds the number of calls. */
+/* Free a ring: each call frees a page at least, which bounds the number of calls. */
 static int free_ring(struct hyptrace_writer *writer, u64 which, unsigned int nr_pages)
 {
-	unsigned long steps = 2 + DIV_ROUND_UP(nr_pages, ENTRIES_PER_TABLE) +
-			      DIV_ROUND_UP(nr_pages, PAGES_PER_DIR);
+	unsigned long steps = 2 + nr_pages + DIV_ROUND_UP(nr_pages, PAGES_PER_DIR);
 	s64 ret;
 
 	do {

@@ -26,6 +26,7 @@ GOALS = {
     "el2_insns_untraced_refused": ("instructions", "1.01 peer"),
     "el2_insns_function": ("instructions", 60),
     "el2_insns_pmu_read": ("instructions", 12),
+    "el2_insns_longest_op": ("instructions", 20000),
     "bytes_per_hyp_enter": ("bytes", 12),
     "writer_ns_const": ("ns", "1.2 peer"),
     "stream_insns_per_event": ("instructions", 220),
@@ -35,7 +36,8 @@ GOALS = {
     "record_insns_per_event": ("instructions", 14),
     "record_lost_at_1m_per_s": ("events", 0),
     "stream_latency_ms": ("ms", 10),
-    "load_us_per_mib": ("us", 400),
+    # each call of EL2 shares 8 pages at most: el2_insns_longest_op
+    "load_us_per_mib": ("us", 450),
     "demo_first_event_s": ("s", 10),
     "report_ns_4_cpus": ("ns", "0.025 peer"),
     "report_ns_1_cpu": ("ns", "0.0125 peer"),

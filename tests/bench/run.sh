@@ -82,7 +82,7 @@ measure()
 		export KERNEL LLVM=
 		say "instructions on Linux $KERNEL"
 		"$vm/kernel.sh"
-		HYPTRACE_LTO=1 "$vm/guest.sh"
+		HYPTRACE_LTO=1 "$vm/guest.sh" --tests
 		mkdir -p "$work/share"
 		"$here/module.sh" "$work/share"
 		rows "$KERNEL" - "$here/disabled.sh"
@@ -90,6 +90,7 @@ measure()
 		rows "$KERNEL" cortex-a72 inside cortex-a72 el2-inside.sh /mnt/share/hyptrace_bench.ko
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 read-inside.sh /mnt/share
 		rows "$KERNEL" neoverse-n1 inside neoverse-n1 stat-inside.sh /mnt/share
+		rows "$KERNEL" neoverse-n1 inside neoverse-n1 longest-inside.sh
 		rows "$KERNEL" neoverse-n1 functions
 	done
 	KERNEL=$newest LLVM=1

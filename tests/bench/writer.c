@@ -105,7 +105,7 @@ static void *pages(u64 nr)
 	return to;
 }
 
-static void call(u64 op, u64 arg1, u64 arg2, u64 arg3)
+static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	s64 ret = hyptrace_hcall(op, arg1, arg2, arg3);
 
@@ -113,6 +113,14 @@ static void call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 		fprintf(stderr, "writer: hypercall op %llu failed: %lld\n", op, ret);
 		exit(1);
 	}
+
+	return ret;
+}
+
+static void give_table(u64 cpu, u64 pfn)
+{
+	while (call(HYPTRACE_OP_RING_TABLE, cpu, pfn, 0))
+		pfn = 0;
 }
 
 static u64 pfn_of(const void *page)
@@ -134,7 +142,7 @@ static void load(u64 cpu)
 			table = pages(1);
 		table[i % PER_TABLE].pfn = pfn_of(data + i * PAGE_SIZE);
 		if ((i + 1) % PER_TABLE == 0 || i + 1 == nr)
-			call(HYPTRACE_OP_RING_TABLE, cpu, pfn_of(table), 0);
+			give_table(cpu, pfn_of(table));
 	}
 	call(HYPTRACE_OP_RING_READY, cpu, pfn_of(pages(1)), 0);
 	call(HYPTRACE_OP_ATTACH, cpu, HYPTRACE_ALL_EVENTS, 0);

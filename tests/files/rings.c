@@ -127,6 +127,12 @@ static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	return ret;
 }
 
+static void give_table(unsigned int cpu, u64 pfn)
+{
+	while (call(HYPTRACE_OP_RING_TABLE, cpu, pfn, 0))
+		pfn = 0;
+}
+
 static u64 pfn_of(const void *page)
 {
 	return (u64)page >> PAGE_SHIFT;
@@ -149,7 +155,7 @@ static void load(unsigned int cpu, u64 nr, bool discard)
 			table = new_pages(1);
 		table[i % PER_TABLE].pfn = pfn_of(reader->pages + i * PAGE_SIZE);
 		if ((i + 1) % PER_TABLE == 0 || i + 1 == nr)
-			call(HYPTRACE_OP_RING_TABLE, cpu, pfn_of(table), 0);
+			give_table(cpu, pfn_of(table));
 	}
 	call(HYPTRACE_OP_RING_READY, cpu, pfn_of(reader->meta), 0);
 	call(HYPTRACE_OP_ATTACH, cpu, HYPTRACE_ALL_EVENTS, 0);

@@ -145,8 +145,9 @@ static void set_arguments(struct attack *attack, u64 op, u64 args[3])
 		args[2] = random >> 8 & 7 ? random & 3 : random;
 		break;
 	case HYPTRACE_OP_RING_TABLE:
-		args[1] = random & 1 ? list_arena(attack, random >> 8 & (ARENAS - 1)) :
-				       some_pfn(attack);
+		if (random & 6)
+			args[1] = random & 1 ? list_arena(attack, random >> 8 & (ARENAS - 1)) :
+					       some_pfn(attack);
 		break;
 	case HYPTRACE_OP_ATTACH:
 		args[1] = random & 7 ? random & HYPTRACE_ALL_EVENTS : random;
@@ -176,6 +177,9 @@ static void set_arguments(struct attack *attack, u64 op, u64 args[3])
 		break;
 	case HYPTRACE_OP_COUNT:
 		args[1] = random & 7 ? random & HYPTRACE_COUNTABLE_EVENTS : random;
+		break;
+	case HYPTRACE_OP_COUNT_RESET:
+		args[1] = random & 63 ? (random >> 8) % (COUNT_PARTS + 1) : random;
 		break;
 	case HYPTRACE_OP_PAGE:
 		args[0] = some_pfn(attack);

@@ -6,8 +6,8 @@
 #include "el2.h"
 #include "../answers.h"
 
-/* Twice per slot of a table, and a few more */
-#define MANY_CALLS	(2 * HYPTRACE_SLOTS_PER_TABLE + 8)
+/* Twice per data page of a call, and a few more */
+#define MANY_CALLS	24
 #define FEW_CALLS	12
 /* One per CPU that there could be, and a few more */
 #define CPU_CALLS	(HYPTRACE_NR_CPUS + 8)

@@ -6,6 +6,15 @@
 #include "el2.h"
 #include "filter_terms.h"
 
+/* Donate a table, and have EL2 share what it lists, mostly to the end. */
+static void give_table(struct attack *attack, u64 which, u64 pfn)
+{
+	if (call(attack, HYPTRACE_OP_RING_TABLE, which, pfn, 0) < 0)
+		return;
+	while (attack_below(attack, 64) && call(attack, HYPTRACE_OP_RING_TABLE, which, 0, 0) > 0)
+		;
+}
+
 /* Load a ring from an arena of this CPU, or from the pages for a ring with two tables. */
 static void load(struct attack *attack, u64 which)
 {
@@ -18,10 +27,10 @@ static void load(struct attack *attack, u64 which)
 	call(attack, HYPTRACE_OP_RING_DIR, which,
 	     env_pfn(big ? BIG_FIRST + BIG_DATA : arena_page(attack, arena, ARENA_DATA)), 0);
 	if (big) {
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_big(attack, 0), 0);
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_big(attack, 1), 0);
+		give_table(attack, which, list_big(attack, 0));
+		give_table(attack, which, list_big(attack, 1));
 	} else {
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_arena(attack, arena), 0);
+		give_table(attack, which, list_arena(attack, arena));
 	}
 	call(attack, HYPTRACE_OP_RING_READY, which,
 	     env_pfn(big ? BIG_FIRST + BIG_DATA + 1 : arena_page(attack, arena, ARENA_DATA + 1)),
@@ -30,9 +39,9 @@ static void load(struct attack *attack, u64 which)
 
 static void unload(struct attack *attack, u64 which)
 {
-	u32 steps;
+	u32 steps = attack_below(attack, 16) ? 4 + attack_below(attack, 3) : 24;
 
-	for (steps = 4 + attack_below(attack, 3); steps; steps--)
+	for (; steps; steps--)
 		call(attack, HYPTRACE_OP_RING_FREE, which, 0, 0);
 }
 
@@ -95,7 +104,7 @@ static void end_counting(struct attack *attack)
 	u32 pages;
 
 	call(attack, HYPTRACE_OP_COUNT, cpu, 0, 0);
-	call(attack, HYPTRACE_OP_COUNT_RESET, cpu, 0, 0);
+	call(attack, HYPTRACE_OP_COUNT_RESET, cpu, attack_below(attack, COUNT_PARTS + 1), 0);
 	for (pages = attack_below(attack, 8); pages; pages--)
 		call(attack, HYPTRACE_OP_COUNT_FREE, cpu, 0, 0);
 }

@@ -44,7 +44,9 @@ static void start(struct shadow *shadow, u32 nr, u32 flags)
 	require(env_host_try_write(TABLE, 0, entries, sizeof(entries), false));
 	require(!call(shadow->attack, HYPTRACE_OP_RING_BEGIN, cpu, nr, flags));
 	require(!ask(shadow, HYPTRACE_OP_RING_DIR, env_pfn(DIR)));
-	require(!ask(shadow, HYPTRACE_OP_RING_TABLE, env_pfn(TABLE)));
+	require(ask(shadow, HYPTRACE_OP_RING_TABLE, env_pfn(TABLE)) == 1);
+	for (i = 0; ask(shadow, HYPTRACE_OP_RING_TABLE, 0); i++)
+		require(i < nr);
 	require(!ask(shadow, HYPTRACE_OP_RING_READY, env_pfn(META)));
 	require(!ask(shadow, HYPTRACE_OP_ATTACH, HYPTRACE_ALL_EVENTS));
 	shadow->model = model_new(nr, flags & HYPTRACE_RING_DISCARD);
@@ -56,9 +58,8 @@ static void stop(struct shadow *shadow)
 	u32 i;
 
 	require(!ask(shadow, HYPTRACE_OP_DETACH, 0));
-	require(ask(shadow, HYPTRACE_OP_RING_FREE, 0) == 1);
-	require(ask(shadow, HYPTRACE_OP_RING_FREE, 0) == 1);
-	require(!ask(shadow, HYPTRACE_OP_RING_FREE, 0));
+	for (i = 0; ask(shadow, HYPTRACE_OP_RING_FREE, 0); i++)
+		require(i < POOL);
 	for (i = SHADOW_FIRST; i < POOL; i++)
 		require(env_owner(i) == ENV_HOST && env_is_wiped(i));
 	model_delete(shadow->model);

@@ -11,8 +11,12 @@
 
 /* No answer: any that the op documents */
 #define ANY		S64_MAX
-/* No answer: 0, or an error of the page */
+/* No answer: 0, or an error of a page */
 #define PAGES		(S64_MAX - 1)
+/* No answer: 1, or an error of a page */
+#define TAKEN		(S64_MAX - 2)
+/* No answer: 0 or 1, or an error of a page: it depends on which pages are adjacent */
+#define PART		(S64_MAX - 3)
 
 static bool is_loaded(const struct ring_model *ring)
 {
@@ -49,8 +53,11 @@ static s64 expect_free(const struct model *model, const struct ring_model *ring)
 		return 0;
 	if (ring->has_meta)
 		return ring->nr_dirs || ring->nr_tables;
+	/* Each call frees a page at least. */
+	if (ring->nr_tables && ring->nr_freed < ring->nr_pages + ring->nr_dirs)
+		return PART;
 
-	return ring->nr_dirs + ring->nr_tables > 1;
+	return !ring->nr_tables && ring->nr_dirs > 1;
 }
 
 static s64 expect_load(const struct model *model, const struct ring_model *ring,
@@ -65,10 +72,15 @@ static s64 expect_load(const struct model *model, const struct ring_model *ring,
 		return is_building(ring) && ring->nr_tables == most_tables(ring) &&
 		       ring->nr_tables != needed ? PAGES : -EINVAL;
 	case HYPTRACE_OP_RING_TABLE:
-		return is_building(ring) && ring->nr_loaded != ring->nr_pages &&
-		       ring->nr_tables != most_tables(ring) ? PAGES : -EINVAL;
+		if (!is_building(ring) || ring->unfinished == !!asked->args[1])
+			return -EINVAL;
+		if (ring->unfinished)
+			return PART;
+		return ring->nr_tables != needed && ring->nr_tables != most_tables(ring) ?
+		       TAKEN : -EINVAL;
 	case HYPTRACE_OP_RING_READY:
-		return is_building(ring) && ring->nr_loaded == ring->nr_pages ? PAGES : -EINVAL;
+		return is_building(ring) && ring->nr_tables == needed && !ring->unfinished ?
+		       PAGES : -EINVAL;
 	default:
 		return expect_free(model, ring);
 	}
@@ -89,7 +101,9 @@ static s64 expect_count(const struct attack *attack, const struct asked *asked)
 			return -EINVAL;
 		return arg && model->nr_counters != COUNT_PAIRS ? -ENODATA : 0;
 	case HYPTRACE_OP_COUNT_RESET:
-		return model->nr_counters == COUNT_PAIRS ? 0 : -ENODATA;
+		if (arg >= COUNT_PARTS)
+			return -EINVAL;
+		return model->nr_counters == COUNT_PAIRS ? arg + 1 < COUNT_PARTS : -ENODATA;
 	default:
 		if (arg == HYPTRACE_PMU_NONE)
 			return 0;
@@ -145,12 +159,8 @@ static void learn_free(struct ring_model *ring, s64 ret)
 		return;
 	if (!ret)
 		*ring = (struct ring_model) { .state = HYPTRACE_RING_EMPTY };
-	else if (had_meta)
-		return;
-	else if (ring->nr_tables > (u64)most_tables(ring) - HYPTRACE_TABLES_PER_DIR(PAGE_SIZE))
-		ring->nr_tables--;
-	else
-		ring->nr_dirs--;
+	else if (!had_meta)
+		ring->nr_freed++;
 }
 
 static void learn_load(struct model *model, struct ring_model *ring, const struct asked *asked)
@@ -158,6 +168,10 @@ static void learn_load(struct model *model, struct ring_model *ring, const struc
 	if (asked->op == HYPTRACE_OP_RING_FREE) {
 		learn_free(ring, asked->ret);
 		return;
+	}
+	if (asked->op == HYPTRACE_OP_RING_TABLE && asked->ret == 1 && asked->args[1]) {
+		ring->nr_tables++;
+		ring->unfinished = true;
 	}
 	if (asked->ret)
 		return;
@@ -171,8 +185,7 @@ static void learn_load(struct model *model, struct ring_model *ring, const struc
 		ring->nr_dirs++;
 		break;
 	case HYPTRACE_OP_RING_TABLE:
-		ring->nr_tables++;
-		ring->nr_loaded += min_t(u64, TABLE_SLOTS, ring->nr_pages - ring->nr_loaded);
+		ring->unfinished = false;
 		break;
 	case HYPTRACE_OP_RING_READY:
 		ring->state = HYPTRACE_RING_DETACHED;
@@ -238,8 +251,9 @@ static void compare(struct attack *attack, const struct asked *asked, s64 expect
 	/* EL2 may have no memory for the page tables. */
 	if (ret == -ENOMEM || ret == -ENOTRECOVERABLE)
 		return;
-	if (expected == PAGES) {
-		if (ret && ret != -EINVAL && ret != -EPERM)
+	if (expected == PAGES || expected == TAKEN || expected == PART) {
+		if ((ret != 0 || expected == TAKEN) && (ret != 1 || expected == PAGES) &&
+		    ret != -EINVAL && ret != -EPERM)
 			hostile_failed(attack, asked, "no error of a page");
 		return;
 	}

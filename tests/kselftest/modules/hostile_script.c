@@ -13,6 +13,15 @@ static u64 arena_pfn(const struct attack *attack, u32 arena, u32 page)
 	return hostile_pfn(arena_page(attack, arena, page));
 }
 
+/* Donate a table, and have EL2 share what it lists, mostly to the end. */
+static void give_table(struct attack *attack, u64 which, u64 pfn)
+{
+	if (call(attack, HYPTRACE_OP_RING_TABLE, which, pfn, 0) < 0)
+		return;
+	while (attack_below(attack, 64) && call(attack, HYPTRACE_OP_RING_TABLE, which, 0, 0) > 0)
+		;
+}
+
 /* Load a ring from an arena of this CPU, or from the pages for a ring with two tables. */
 static void load(struct attack *attack, u64 which)
 {
@@ -30,19 +39,19 @@ static void load(struct attack *attack, u64 which)
 	     random >> 32 & HYPTRACE_RING_FLAGS);
 	call(attack, HYPTRACE_OP_RING_DIR, which, dir, 0);
 	if (big) {
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_big(attack, 0), 0);
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_big(attack, 1), 0);
+		give_table(attack, which, list_big(attack, 0));
+		give_table(attack, which, list_big(attack, 1));
 	} else {
-		call(attack, HYPTRACE_OP_RING_TABLE, which, list_arena(attack, arena), 0);
+		give_table(attack, which, list_arena(attack, arena));
 	}
 	call(attack, HYPTRACE_OP_RING_READY, which, meta, 0);
 }
 
 static void unload(struct attack *attack, u64 which)
 {
-	u32 steps;
+	u32 steps = attack_below(attack, 16) ? 4 + attack_below(attack, 3) : 24;
 
-	for (steps = 4 + attack_below(attack, 3); steps; steps--)
+	for (; steps; steps--)
 		call(attack, HYPTRACE_OP_RING_FREE, which, 0, 0);
 }
 
@@ -102,7 +111,8 @@ static void count(struct attack *attack)
 	call(attack, HYPTRACE_OP_PMU, attack->cpu,
 	     hyptrace_pmu_counter(0, HYPTRACE_PMU_CYCLES, HYPTRACE_PMU_CPU_CYCLES), 0);
 	call(attack, HYPTRACE_OP_COUNT_FREE, attack->cpu, 0, 0);
-	call(attack, HYPTRACE_OP_COUNT_RESET, some_cpu(attack), 0, 0);
+	call(attack, HYPTRACE_OP_COUNT_RESET, some_cpu(attack),
+	     attack_below(attack, COUNT_PARTS + 1), 0);
 }
 
 static void end_counting(struct attack *attack)
@@ -111,7 +121,7 @@ static void end_counting(struct attack *attack)
 	u32 pages;
 
 	call(attack, HYPTRACE_OP_COUNT, cpu, 0, 0);
-	call(attack, HYPTRACE_OP_COUNT_RESET, cpu, 0, 0);
+	call(attack, HYPTRACE_OP_COUNT_RESET, cpu, attack_below(attack, COUNT_PARTS + 1), 0);
 	for (pages = attack_below(attack, COUNT_PAIRS); pages; pages--)
 		call(attack, HYPTRACE_OP_COUNT_FREE, cpu, 0, 0);
 }

@@ -35,6 +35,7 @@ enum {
 #define ARENA_DATA	16	/* data pages; others are directory, meta page and table */
 #define ARENA		(ARENA_DATA + 4)
 #define COUNT_PAIRS	HYPTRACE_COUNT_PAGES(PAGE_SIZE)
+#define COUNT_PARTS	DIV_ROUND_UP(HYPTRACE_COUNT_KEY_hyp_exit, HYPTRACE_COUNT_KEYS_PER_RESET)
 #define COUNTERS	(2 * COUNT_PAIRS + 8)
 #define LOOSE		16
 #define PER_CPU		(ARENAS * ARENA + COUNTERS + LOOSE)
@@ -55,18 +56,20 @@ enum known { UNKNOWN, NO, YES };
  * struct ring_model - what a ring at EL2 must be
  * @state:	enum hyptrace_ring_state
  * @nr_pages:	data pages that it is to have
- * @nr_loaded:	those that are listed
- * @nr_tables:	table pages
+ * @nr_tables:	table pages, before any is freed
  * @nr_dirs:	directories
+ * @nr_freed:	RING_FREE that have freed other pages than the meta page
+ * @unfinished:	the last table lists pages that are not shared yet
  * @freeing:	a RING_FREE has begun
  * @has_meta:	READY, and its page was not given back
  */
 struct ring_model {
 	u32 state;
 	u64 nr_pages;
-	u64 nr_loaded;
 	u32 nr_tables;
 	u32 nr_dirs;
+	u64 nr_freed;
+	bool unfinished;
 	bool freeing;
 	bool has_meta;
 };

@@ -320,11 +320,13 @@ TEST_F(ring_pages, a_ring_that_is_loaded_step_by_step)
 		  { { v->donate, v->host, v->hyp, fresh + 1, -EPERM } } },
 		{ "__pkvm_host_unshare_hyp", { fresh + 1 }, 0, 1,
 		  { { v->unshare, v->host, v->hyp, fresh + 1, 0 } } },
-		/* The page lists page 0, which is no memory: EL2 gives the list back. */
-		{ "__hyptrace", { HYPTRACE_OP_RING_TABLE, spare, fresh + 2 }, -EINVAL, 2,
-		  { { v->donate, v->host, v->hyp, fresh + 2, 0 },
-		    { v->donate, v->hyp, v->host, fresh + 2, 0 } } },
+		/* The page lists page 0, which is no memory. */
+		{ "__hyptrace", { HYPTRACE_OP_RING_TABLE, spare, fresh + 2 }, 1, 1,
+		  { { v->donate, v->host, v->hyp, fresh + 2, 0 } } },
+		{ "__hyptrace", { HYPTRACE_OP_RING_TABLE, spare, 0 }, -EINVAL },
 		{ "__hyptrace", { HYPTRACE_OP_SYNC, CPU }, 0 },
+		{ "__hyptrace", { HYPTRACE_OP_RING_FREE, spare }, 1, 1,
+		  { { v->donate, v->hyp, v->host, fresh + 2, 0 } } },
 		{ "__hyptrace", { HYPTRACE_OP_RING_FREE, spare }, 0, 1,
 		  { { v->donate, v->hyp, v->host, fresh, 0 } } },
 		{ "__hyptrace", { HYPTRACE_OP_RING_FREE, spare }, 0 },

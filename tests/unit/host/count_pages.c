@@ -23,6 +23,21 @@ void count_pages_give(struct count_pages *pages, u64 cpu, u32 first)
 	}
 }
 
+/* Set all counters of a CPU to 0, a part with each call. Return 0, or the error of a call. */
+int count_reset(u64 cpu)
+{
+	u64 part = 0;
+	s64 ret;
+
+	do {
+		ret = hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, cpu, part++, 0);
+	} while (ret > 0);
+	if (!ret)
+		assert_int_equal(part, COUNT_PARTS);
+
+	return ret;
+}
+
 /* All pages must come back wiped, one pair with each call. */
 void count_pages_free(const struct count_pages *pages)
 {

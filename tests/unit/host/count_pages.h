@@ -9,6 +9,7 @@
 #include "hyp_env.h"
 
 #define COUNT_PAIRS	HYPTRACE_COUNT_PAGES(PAGE_SIZE)
+#define COUNT_PARTS	DIV_ROUND_UP(HYPTRACE_COUNT_KEY_hyp_exit, HYPTRACE_COUNT_KEYS_PER_RESET)
 
 /* Pool pages from @first on: the donated one of each pair, then the shared one */
 struct count_pages {
@@ -25,6 +26,7 @@ struct count_sum {
 };
 
 void count_pages_give(struct count_pages *pages, u64 cpu, u32 first);
+int count_reset(u64 cpu);
 void count_pages_free(const struct count_pages *pages);
 const struct hyptrace_count *count_published(const struct count_pages *pages, u32 key);
 bool count_try_read(const struct hyptrace_count *from, struct count_sum *sum);

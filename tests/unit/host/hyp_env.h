@@ -112,6 +112,7 @@ void env_ring_shape(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages);
 u32 env_ring_dir(const struct env_ring *ring, u32 nr);
 u32 env_ring_table(const struct env_ring *ring, u32 nr);
 void env_ring_list(const struct env_ring *ring, u32 table);
+void env_ring_give_table(const struct env_ring *ring, u32 table);
 void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 		   u32 flags);
 void env_ring_free(struct env_ring *ring);

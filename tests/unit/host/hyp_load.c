@@ -55,6 +55,21 @@ void env_ring_list(const struct env_ring *ring, u32 table)
 	env_host_write(env_ring_table(ring, table), 0, entries, sizeof(entries));
 }
 
+/* Donate a table page that lists data pages, and have EL2 share these. */
+void env_ring_give_table(const struct env_ring *ring, u32 table)
+{
+	u64 pfn = env_pfn(env_ring_table(ring, table));
+	u32 steps = HYPTRACE_SLOTS_PER_TABLE;
+	s64 ret;
+
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring->cpu, pfn, 0), 1);
+	do {
+		assert_true(steps--);
+		ret = hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring->cpu, 0, 0);
+	} while (ret == 1);
+	assert_int_equal(ret, 0);
+}
+
 void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 		   u32 flags)
 {
@@ -76,26 +91,23 @@ void env_ring_load(struct env_ring *ring, u64 cpu, u32 first, u32 nr_pages,
 							env_pfn(env_ring_dir(ring, dir)),
 							0), 0);
 		env_ring_list(ring, i);
-		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_TABLE, cpu,
-						env_pfn(env_ring_table(ring, i)), 0),
-				 0);
+		env_ring_give_table(ring, i);
 	}
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_READY, cpu,
 					env_pfn(first + nr_pages), 0), 0);
 }
 
-/*
- * Free the ring: all pages must come back wiped. Each call releases one directory or table
- * page.
- */
+/* Free the ring: all pages must come back wiped. */
 void env_ring_free(struct env_ring *ring)
 {
-	u32 steps = 1 + ring->nr_dirs + ring->nr_tables, i;
+	u32 steps = env_ring_pages(ring->nr_pages), i;
+	s64 ret;
 
-	while (--steps)
-		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0),
-				 1);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0), 0);
+	do {
+		assert_true(steps--);
+		ret = hyptrace_hcall(HYPTRACE_OP_RING_FREE, ring->cpu, 0, 0);
+	} while (ret == 1);
+	assert_int_equal(ret, 0);
 
 	for (i = 0; i <= ring->nr_pages; i++) {
 		assert_int_equal(env_owner(ring->first + i), ENV_HOST);

@@ -103,7 +103,7 @@ static void no_pages(void **state)
 	(void)state;
 	assert_int_equal(count_on(CPU, EVENTS), -ENODATA);
 	assert_int_equal(count_on(CPU, 0), 0);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), -ENODATA);
+	assert_int_equal(count_reset(CPU), -ENODATA);
 	assert_int_equal(free_pair(), 0);
 }
 
@@ -116,7 +116,7 @@ static void some_pages(void **state)
 	for (i = 0; i < COUNT_PAIRS - 1; i++)
 		assert_int_equal(give(2 * i, 2 * i + 1), 0);
 	assert_int_equal(count_on(CPU, EVENTS), -ENODATA);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), -ENODATA);
+	assert_int_equal(count_reset(CPU), -ENODATA);
 	assert_int_equal(env_count(ENV_HYP), COUNT_PAIRS - 1);
 	assert_int_equal(env_count(ENV_PINNED), COUNT_PAIRS - 1);
 	for (i = COUNT_PAIRS - 1; i; i--)
@@ -224,7 +224,7 @@ static void free_while_counting(void **state)
 /* Counters stay when other events are selected, or none, until they are reset. */
 static void reset(void **state)
 {
-	u64 seq;
+	u64 seq, part;
 	u32 key;
 
 	(void)state;
@@ -238,8 +238,10 @@ static void reset(void **state)
 	assert_int_equal(count_on(CPU, 0), 0);
 	assert_int_equal(counted(), 10);
 	seq = count_published(&pages, KEY)->seq;
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_true(count_published(&pages, KEY)->seq > seq);
+	for (part = COUNT_PARTS; part; part <<= 1)
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, part, 0), -EINVAL);
 	for (key = 0; key < HYPTRACE_COUNT_KEYS; key++) {
 		static const struct count_sum none;
 		struct count_sum sum;
@@ -263,7 +265,7 @@ static void from_another_cpu(void **state)
 	hypercalls(4);
 	env_cpu(OTHER);
 	assert_int_equal(count_on(CPU, 0), -EBUSY);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), -EBUSY);
+	assert_int_equal(count_reset(CPU), -EBUSY);
 	assert_int_equal(free_pair(), -EBUSY);
 	assert_int_equal(counted(), 4);
 
@@ -272,7 +274,7 @@ static void from_another_cpu(void **state)
 	assert_int_equal(count_on(CPU, 0), 0);
 	env_cpu(OTHER);
 	assert_int_equal(counted(), 4);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_int_equal(counted(), 0);
 }
 
@@ -289,7 +291,7 @@ static void cpu_off(void **state)
 	assert_int_equal(counted(), 4);
 
 	env_cpu(OTHER);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_int_equal(counted(), 0);
 	assert_int_equal(count_on(CPU, 0), 0);
 	assert_int_equal(free_pair(), 1);
@@ -350,7 +352,7 @@ static void hostile_counters(void **state)
 	for (i = 1; i < 2 * COUNT_PAIRS; i += 2)
 		env_host_write(i, 0, junk, sizeof(junk));
 	hypercalls(2);
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_int_equal(counted(), 0);
 	hypercalls(2);
 	assert_int_equal(counted(), 2);

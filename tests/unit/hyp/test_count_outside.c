@@ -214,7 +214,7 @@ static void reset(void **state)
 {
 	(void)state;
 	round_trip();
-	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_int_equal(outside_all(), 0);
 	env_counter += 9;
 	assert_int_equal(outside(HYPTRACE_REASON_ERET_HOST), 9);

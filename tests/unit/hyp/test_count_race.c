@@ -60,7 +60,7 @@ static void *count_many(void *arg)
 		if (i % 30 == 0)
 			nearly_fill();
 		if (i % 5000 == 0)
-			hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0);
+			count_reset(CPU);
 	}
 	WRITE_ONCE(over, 1);
 
@@ -135,7 +135,7 @@ static void off_and_on(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, switch_off_and_on, NULL), 0);
 	env_cpu(OTHER);
 	do {
-		done += !hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0);
+		done += !count_reset(CPU);
 		if (hyptrace_hcall(HYPTRACE_OP_COUNT, CPU, 0, 0))
 			continue;
 		/* Even if the CPU is on again, it counts nothing. */

@@ -83,7 +83,7 @@ static u64 table_pfn(u32 nr)
 static void table(u32 nr)
 {
 	env_ring_list(&ring, nr);
-	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(nr), 0), 0);
+	env_ring_give_table(&ring, nr);
 }
 
 static u64 meta_pfn(void)
@@ -215,83 +215,92 @@ static void cannot_donate(void **state)
 	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, env_pfn(env_ring_dir(&ring, 0)), 0);
 }
 
-/*
- * Whatever is wrong with an entry, EL2 unshares the pages of the entries before it and wipes
- * the table page.
- */
+static s64 share_all(void)
+{
+	u32 steps = HYPTRACE_SLOTS_PER_TABLE;
+	s64 ret;
+
+	do {
+		assert_true(steps--);
+		ret = hcall(HYPTRACE_OP_RING_TABLE, 0, 0);
+	} while (ret == 1);
+
+	return ret;
+}
+
+static void free_all(void)
+{
+	u32 steps = POOL;
+
+	while (hcall(HYPTRACE_OP_RING_FREE, 0, 0) == 1)
+		assert_true(steps--);
+	assert_int_equal(env_count(ENV_PINNED), 0);
+	assert_int_equal(env_count(ENV_HYP), 0);
+}
+
+/* Give a table in which an entry is bad: EL2 must have shared the pages before it, and no other. */
+static void bad_table(u32 bad, const u64 *pfn, u32 fail, s64 errno_due)
+{
+	u32 shared;
+
+	begin(HYPTRACE_SLOTS_PER_TABLE);
+	dir();
+	env_ring_list(&ring, 0);
+	if (pfn)
+		list_entry(bad, *pfn);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 1);
+	refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, meta_pfn(), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+	refused(-EINVAL, HYPTRACE_OP_RING_DIR, CPU, meta_pfn(), 0);
+	env_fail_share = fail;
+	assert_int_equal(share_all(), errno_due);
+	env_fail_share = 0;
+	shared = env_rings[CPU].nr_loaded;
+	assert_in_range(shared, 0, bad);
+	assert_int_equal(env_count(ENV_PINNED), shared);
+	refused(-EINVAL, HYPTRACE_OP_RING_READY, CPU, meta_pfn(), 0);
+}
+
 static void bad_entry(void **state)
 {
 	u32 bad, i;
+	u64 pfn;
 
 	(void)state;
-	begin(HYPTRACE_SLOTS_PER_TABLE);
-	dir();
+	/* its tables have the places that those of bad_table() have */
+	env_ring_shape(&ring, CPU, 0, HYPTRACE_SLOTS_PER_TABLE);
 	for (bad = 0; bad < HYPTRACE_SLOTS_PER_TABLE; bad += bad < 3 ? 1 : 31) {
 		for (i = 0; i < ENV_NR(no_page); i++) {
-			env_ring_list(&ring, 0);
-			list_entry(bad, no_page[i]);
-			refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+			bad_table(bad, &no_page[i], 0, -EINVAL);
+			free_all();
 			assert_true(env_is_wiped(env_ring_table(&ring, 0)));
 		}
-		env_ring_list(&ring, 0);
-		env_share(bad);
-		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-		env_unshare(bad);
-
-		env_ring_list(&ring, 0);
-		env_fail_share = bad + 1;
-		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-
 		/* EL2 already owns the table page itself and the directory. */
-		env_ring_list(&ring, 0);
-		list_entry(bad, table_pfn(0));
-		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-		env_ring_list(&ring, 0);
-		list_entry(bad, env_pfn(env_ring_dir(&ring, 0)));
-		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+		pfn = table_pfn(0);
+		bad_table(bad, &pfn, 0, -EPERM);
+		free_all();
+		pfn = env_pfn(env_ring_dir(&ring, 0));
+		bad_table(bad, &pfn, 0, -EPERM);
+		free_all();
+		if (bad) {
+			pfn = env_pfn(bad / 2);
+			bad_table(bad, &pfn, 0, -EPERM);
+			free_all();
+		}
 
-		if (!bad)
-			continue;
-		env_ring_list(&ring, 0);
-		list_entry(bad, env_pfn(bad / 2));
-		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-		assert_true(env_is_wiped(env_ring_table(&ring, 0)));
+		/* What fails may succeed later. */
+		env_share(bad);
+		bad_table(bad, NULL, 0, -EPERM);
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, 0, 0);
+		env_unshare(bad);
+		assert_int_equal(share_all(), 0);
+		free_all();
+		bad_table(bad, NULL, bad + 1, -ENOMEM);
+		assert_int_equal(share_all(), 0);
+		refused(-EINVAL, HYPTRACE_OP_RING_TABLE, CPU, 0, 0);
+		assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+		env_ring_free(&ring);
 	}
-	assert_int_equal(env_count(ENV_PINNED), 0);
-	table(0);
-	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
-	env_ring_free(&ring);
-}
-
-/*
- * If EL2 cannot release the table page, it keeps the wiped page for good. Everything else is
- * as before the call.
- */
-static void bad_entry_and_failed_release(void **state)
-{
-	u32 table_page;
-
-	(void)state;
-	begin(4);
-	dir();
-	table_page = env_ring_table(&ring, 0);
-	env_ring_list(&ring, 0);
-	list_entry(2, 0);
-	env_fail_release = 1;
-	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), -ENOTRECOVERABLE);
-	assert_int_equal(env_fail_release, 0);
-	assert_int_equal(env_owner(table_page), ENV_HYP);
-	assert_true(env_is_wiped(table_page));
-	assert_int_equal(env_count(ENV_PINNED), 0);
-	assert_int_equal(env_rings[CPU].nr_tables, 0);
-	assert_int_equal(env_rings[CPU].nr_loaded, 0);
-	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-
-	/* The host can list the data pages in another table page. */
-	ring.nr_dirs++;
-	table(0);
-	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
-	assert_int_equal(hyptrace_release_page(env_page(table_page)), 0);
 }
 
 /* EL2 must wipe the old content of the pages before it publishes anything in them. */
@@ -319,45 +328,42 @@ static void dirty_pages(void **state)
 	env_ring_free(&ring);
 }
 
-/*
- * EL2 shares contiguous pages together. If one cannot be shared, EL2 must also unshare those
- * before it.
- */
+/* EL2 shares contiguous pages together, unless there are too many for one call. */
 static void contiguous_pages(void **state)
 {
 	const u32 nr = HYPTRACE_SLOTS_PER_TABLE;
 	u32 fail, i;
+	s64 ret;
 
 	(void)state;
 	env_packed = true;
 	env_start(POOL);
 	env_packed = false;
-	begin(nr);
-	dir();
-	/* A contiguous run, ten pages in reverse order, and another contiguous run. */
-	for (fail = 0; fail <= nr; fail++) {
+	for (fail = 0; fail <= 20; fail++) {
+		begin(nr);
+		dir();
+		/* a contiguous run, ten pages in reverse order, and another contiguous run */
 		env_ring_list(&ring, 0);
 		for (i = 0; i < 10; i++)
 			list_entry(40 + i, env_pfn(49 - i));
+		assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 1);
 		env_fail_share = fail;
-		if (!fail)
-			continue;
-		refused(-ENOMEM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-		assert_int_equal(env_count(ENV_PINNED), 0);
-	}
-	env_fail_share = 0;
-	env_ring_list(&ring, 0);
-	for (i = 0; i < 10; i++)
-		list_entry(40 + i, env_pfn(49 - i));
-	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 0);
-	for (i = 0; i < nr; i++) {
-		u32 page = i >= 40 && i < 50 ? 89 - i : i;
+		ret = share_all();
+		assert_int_equal(ret, env_fail_share || !fail ? 0 : -ENOMEM);
+		env_fail_share = 0;
+		assert_int_equal(env_count(ENV_PINNED), env_rings[CPU].nr_loaded);
+		if (env_rings[CPU].nr_loaded < nr)
+			assert_int_equal(share_all(), 0);
+		for (i = 0; i < nr; i++) {
+			u32 page = i >= 40 && i < 50 ? 89 - i : i;
 
-		assert_ptr_equal(hyptrace_slot_at(&env_rings[CPU], i)->page, env_page(page));
-		assert_int_equal(hyptrace_slot_at(&env_rings[CPU], i)->id, i);
+			assert_ptr_equal(hyptrace_slot_at(&env_rings[CPU], i)->page,
+					 env_page(page));
+			assert_int_equal(hyptrace_slot_at(&env_rings[CPU], i)->id, i);
+		}
+		assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
+		env_ring_free(&ring);
 	}
-	assert_int_equal(hcall(HYPTRACE_OP_RING_READY, meta_pfn(), 0), 0);
-	env_ring_free(&ring);
 	env_stop();
 }
 
@@ -375,7 +381,8 @@ static void entries_in_excess(void **state)
 	list_entry(1, env_pfn(1));
 	list_entry(2, env_pfn(2));
 	list_entry(3, env_pfn(3));
-	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 0);
+	assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 1);
+	assert_int_equal(share_all(), 0);
 	assert_int_equal(env_rings[CPU].nr_loaded, 4);
 	assert_int_equal(env_count(ENV_PINNED), 4);
 }
@@ -405,17 +412,23 @@ static void bad_meta(void **state)
 static void pages_of_another_ring(void **state)
 {
 	struct env_ring other;
+	u32 page;
 
 	(void)state;
 	env_ring_load(&other, 0, 400, 4, 0);
 	begin(4);
 	dir();
-	env_ring_list(&ring, 0);
-	list_entry(3, env_pfn(402));
-	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
-	env_ring_list(&ring, 0);
-	list_entry(3, env_pfn(404));	/* its meta page */
-	refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, table_pfn(0), 0);
+	for (page = 402; page <= 404; page += 2) {	/* a data page, and its meta page */
+		env_ring_list(&ring, 0);
+		list_entry(3, env_pfn(page));
+		assert_int_equal(hcall(HYPTRACE_OP_RING_TABLE, table_pfn(0), 0), 1);
+		assert_int_equal(share_all(), -EPERM);
+		refused(-EPERM, HYPTRACE_OP_RING_TABLE, CPU, 0, 0);
+		while (hcall(HYPTRACE_OP_RING_FREE, 0, 0) == 1)
+			;
+		begin(4);
+		dir();
+	}
 	table(0);
 	refused(-EPERM, HYPTRACE_OP_RING_READY, CPU, env_pfn(404), 0);
 	env_ring_free(&other);
@@ -472,7 +485,7 @@ static void retry_release(void **state)
 		env_ring_load(&ring, CPU, 0, 300, 0);
 		env_fail_release = fail;
 		done = 0;
-		for (i = 0; i < 20; i++) {
+		for (i = 0; i < 100; i++) {
 			ret = hcall(HYPTRACE_OP_RING_FREE, 0, 0);
 			if (ret == -ENOMEM) {
 				done++;
@@ -484,7 +497,7 @@ static void retry_release(void **state)
 			assert_int_equal(ret, 1);
 		}
 		assert_int_equal(done, 1);
-		assert_int_equal(i, 5);
+		assert_int_equal(ret, 0);
 		assert_int_equal(env_count(ENV_HYP), 0);
 		assert_int_equal(env_count(ENV_PINNED), 0);
 	}
@@ -503,11 +516,7 @@ static void free_half_built(void **state)
 			table(i);
 		assert_int_equal(env_count(ENV_PINNED),
 				 tables == 3 ? 300 : tables * 128);
-		for (i = 0; i < tables; i++)
-			assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 1);
-		assert_int_equal(hcall(HYPTRACE_OP_RING_FREE, 0, 0), 0);
-		assert_int_equal(env_count(ENV_PINNED), 0);
-		assert_int_equal(env_count(ENV_HYP), 0);
+		free_all();
 	}
 }
 
@@ -523,7 +532,6 @@ int main(void)
 		WITH_POOL(order),
 		WITH_POOL(cannot_donate),
 		WITH_POOL(bad_entry),
-		WITH_POOL(bad_entry_and_failed_release),
 		WITH_POOL(dirty_pages),
 		cmocka_unit_test(contiguous_pages),
 		WITH_POOL(entries_in_excess),

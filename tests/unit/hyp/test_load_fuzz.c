@@ -15,11 +15,8 @@
 #define ROUNDS		100000
 #define SEED		0x6c6f6164
 
-/*
- * A hypercall may make this many calls into its environment: twice per slot of a table, and a
- * few more.
- */
-#define MAX_CALLS	(2 * HYPTRACE_SLOTS_PER_TABLE + 8)
+/* A hypercall may make this many calls into its environment: one per page, and a few more. */
+#define MAX_CALLS	12
 
 static u64 seed;
 
@@ -72,7 +69,8 @@ static u64 some_table(void)
 	return env_pfn(index);
 }
 
-static u64 some_argument(u64 op)
+/* @is_unfinished: the last table of the ring lists pages that are still to be shared */
+static u64 some_argument(u64 op, bool is_unfinished)
 {
 	u64 what = below(30);
 
@@ -80,9 +78,11 @@ static u64 some_argument(u64 op)
 		return env_random(&seed) >> below(64);
 	switch (op) {
 	case HYPTRACE_OP_RING_BEGIN:
-		return 2 + below(what < 15 ? 6 : 200);
+		return 2 + below(what < 25 ? 6 : 200);
 	case HYPTRACE_OP_RING_TABLE:
-		return some_table();
+		return is_unfinished && below(20) ? 0 : some_table();
+	case HYPTRACE_OP_COUNT_RESET:
+		return below(10);
 	case HYPTRACE_OP_ATTACH:
 		return what < 20 ? HYPTRACE_ALL_EVENTS : below(HYPTRACE_ALL_EVENTS + 2);
 	case HYPTRACE_OP_SWAP:
@@ -93,6 +93,12 @@ static u64 some_argument(u64 op)
 	default:
 		return some_pfn();
 	}
+}
+
+static bool is_unfinished(const struct hyptrace_ring *ring)
+{
+	return ring->state == HYPTRACE_RING_BUILDING && ring->nr_loaded < ring->nr_pages &&
+	       ring->nr_loaded < ring->nr_tables * HYPTRACE_SLOTS_PER_TABLE;
 }
 
 /* The arguments of op FILTER: mostly the next term of a filter, for an event of any size */
@@ -275,9 +281,12 @@ static void any_op(void **state)
 	env_start(POOL);
 	for (i = 0; i < rounds; i++) {
 		u64 cpu = below(ENV_CPUS), spare = below(4) ? 0 : HYPTRACE_SPARE_RING;
-		u64 op = some_op(spare ? &env_spare_rings[cpu] : &env_rings[cpu],
-				 &env_spare_rings[cpu]);
-		u64 args[3] = { cpu, some_argument(op), below(20) ? below(2) : env_random(&seed) };
+		struct hyptrace_ring *ring = spare ? &env_spare_rings[cpu] : &env_rings[cpu];
+		u64 op = some_op(ring, &env_spare_rings[cpu]);
+		u64 args[3] = {
+			cpu, some_argument(op, is_unfinished(ring)),
+			below(20) ? below(2) : env_random(&seed)
+		};
 		u64 before, had, armed;
 		s64 ret;
 

@@ -11,7 +11,7 @@
 #include "lock.h"
 
 #define THREADS		3
-#define DATA		8	/* at most; a ring also has meta page, directory and table */
+#define DATA		10	/* at most; a ring also has meta page, directory and table */
 #define PER_THREAD	(2 * (DATA + 3))	/* enough for two rings */
 #define ROUNDS		5000
 #define SEED		0x72616365
@@ -78,14 +78,14 @@ static void any_op(u32 cpu, u32 first, u64 *seed)
 
 	switch (op) {
 	case HYPTRACE_OP_RING_BEGIN:
-		arg = 3 + (random >> 32) % 6;
+		arg = 3 + (random >> 32) % 8;
 		break;
 	case HYPTRACE_OP_RING_DIR:
 	case HYPTRACE_OP_RING_READY:
 		arg = env_pfn(own_page(first, &from));
 		break;
 	case HYPTRACE_OP_RING_TABLE:
-		arg = list_pages(first, from, random);
+		arg = random >> 32 & 3 ? list_pages(first, from, random) : 0;
 		break;
 	case HYPTRACE_OP_RING_FREE:
 	case HYPTRACE_OP_DETACH:
@@ -125,9 +125,11 @@ static void load(u64 ring, u32 first, u64 random)
 {
 	u32 from = 0;
 
-	hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, ring, 3 + (random >> 12) % 6, random & 1);
+	hyptrace_hcall(HYPTRACE_OP_RING_BEGIN, ring, 3 + (random >> 12) % 8, random & 1);
 	hyptrace_hcall(HYPTRACE_OP_RING_DIR, ring, env_pfn(own_page(first, &from)), 0);
 	hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring, list_pages(first, from, random), 0);
+	while (hyptrace_hcall(HYPTRACE_OP_RING_TABLE, ring, 0, 0) > 0)
+		;
 	hyptrace_hcall(HYPTRACE_OP_RING_READY, ring, env_pfn(own_page(first, &from)), 0);
 }
 
