@@ -14,7 +14,7 @@ suites=(
 	lint/run.sh		# style, scripts, generated files
 	modules/run.sh		# out of tree, against a stock kernel's headers
 	files/run.sh		# the host: trace files, written, read and exported
-	model/run.sh		# Spin and herd7: the ring, the barriers
+	model/run.sh		# Spin, herd7 and CBMC: the ring, the barriers, arithmetic
 	fuzz/run.sh		# the host: trace files that are changed; FULL=1: a million
 	um/suite.sh		# the remote "test", in a kernel in user mode
 	vm/suite.sh		# inside the machine, on the hypervisor

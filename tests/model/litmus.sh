@@ -42,8 +42,13 @@ find_model()
 	echo "$model"
 }
 
+find_herd()
+{
+	./program.sh forky herdtools7 herd7 libgmp10 -- -set-libdir ROOT/usr/share/herdtools7/herd
+}
+
 ./extract.py "$root" "$work/tests" litmus/*.litmus.in || exit 0
-if ! herd=$(./herd7.sh 2>"$work/err") || ! model=$(find_model 2>>"$work/err"); then
+if ! herd=$(find_herd 2>"$work/err") || ! model=$(find_model 2>>"$work/err"); then
 	echo "skip - litmus tests: $(tail -n 1 "$work/err")"
 	exit 0
 fi

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Check that the models match the code, then run herd7 on the litmus tests and Spin on its models. The last line is
+# Check that the models match the code, then run herd7 on the litmus tests, Spin on its models and CBMC on its proofs. The last line is
 # "N passed, N failed".
 
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 passed=0
 failed=0
-for part in check-sync.sh litmus.sh spin.sh; do
+for part in check-sync.sh litmus.sh spin.sh cbmc.sh; do
 	ended=
 	while IFS= read -r line; do
 		case $line in
