@@ -8,6 +8,7 @@
 
 #define KEYS_PER_PAGE	HYPTRACE_COUNT_KEYS_PER_PAGE(PAGE_SIZE)
 #define NR_PAGES	HYPTRACE_COUNT_PAGES(PAGE_SIZE)
+#define NR_PARTS	DIV_ROUND_UP(HYPTRACE_COUNT_KEY_hyp_exit, HYPTRACE_COUNT_KEYS_PER_RESET)
 
 /* Serializes the ops of all CPUs, and switching CPUs off and on: see ring.h. */
 static hyptrace_lock_t count_lock = HYPTRACE_LOCK_INIT;
@@ -276,8 +277,9 @@ int hyptrace_count_reset(struct hyptrace_ring *ring, u64 part)
 	struct hyptrace_counting *counting = &ring->counting;
 	u32 key, end;
 
-	if (part >= DIV_ROUND_UP(HYPTRACE_COUNT_KEY_hyp_exit, HYPTRACE_COUNT_KEYS_PER_RESET))
+	if (part >= NR_PARTS)
 		return -EINVAL;
+	part = array_index_nospec(part, NR_PARTS);
 
 	hyptrace_guard(&count_lock);
 	if (counting->events && !may_change(ring))

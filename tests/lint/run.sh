@@ -232,6 +232,12 @@ check_includes()
 		includes '(driver|hyp|tools|tests)/' '' 'uapi/*.h'
 }
 
+# A CPU that speculates must not use a number of the host, or of a process, as an index that is too large.
+check_nospec()
+{
+	tests/lint/nospec.py
+}
+
 # The driver builds on each 6.12.y: 6.12.0 has these guards, or driver/compat.h defines them.
 check_guards()
 {

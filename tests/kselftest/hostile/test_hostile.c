@@ -29,6 +29,7 @@
 /* The slabs of the kernel are not given back at once. */
 #define SLACK_KB	2048
 #define ROUNDS		3
+#define MOST_ROUNDS	6
 
 REMOTE_FIXTURE(hostile);
 
@@ -157,7 +158,9 @@ TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 	tries = mmap(NULL, sizeof(*tries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	ASSERT_NE(MAP_FAILED, tries);
-	for (round = 0; round < ROUNDS; round++) {
+	/* What was leaked is leaked in each round; what the kernel keeps otherwise is not. */
+	for (round = 0; round < ROUNDS || (before > after + SLACK_KB && round < MOST_ROUNDS);
+	     round++) {
 		*tries = (struct hostile_tries){};
 		storm(variant->remote, tries, calls, &seed);
 		all.requests += tries->requests;
@@ -180,11 +183,11 @@ TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 		before = after;
 		after = free_kb();
 		ASSERT_NE(0, after);
-	}
-	/* What was leaked never comes back. */
-	for (waited = 0; before > after + SLACK_KB && waited < PATIENCE_MS; waited += 100) {
-		usleep(100000);
-		after = free_kb();
+		/* What was leaked never comes back. */
+		for (waited = 0; before > after + SLACK_KB && waited < PATIENCE_MS; waited += 100) {
+			usleep(100000);
+			after = free_kb();
+		}
 	}
 	EXPECT_LE(before, after + SLACK_KB);
 	printf("# tried: %lu requests, of which %lu were done; %lu ioctls, of which %lu attached; %lu other calls\n",

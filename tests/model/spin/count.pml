@@ -17,7 +17,7 @@
  * models: hyp/count.c:hyptrace_count_free 11ee0b735253c5a68901c6bb143ccdd7c4e0def7587a0d2b706fdce203aa92c8
  * models: hyp/count.c:select_counted f6dce8a29a7a668c3f0b3d4d8c7ac8879ae641fcdf829844337cd147a5ad0c3f
  * models: hyp/count.c:hyptrace_count_set bd8fa88518fe96674d03e8f2d3a1bbcfb803b24061d0d6d5113e621a968b4bae
- * models: hyp/count.c:hyptrace_count_reset a3f146111a6bfc550a2d652d9ad5c4ce823f66b57c713c2a6c2bf31c16c330ef
+ * models: hyp/count.c:hyptrace_count_reset a76961f7bcc6a176d03a556f2ee35985cb5c81a8ed7b151f347ad6165045be53
  * models: hyp/count.c:hyptrace_count_off 14418457247722bd83fd0867824537fb7c62d4808bcf0f004b4ce85f4c36b01d
  * models: hyp/count.c:hyptrace_count_on 1759216bded36976a2865fe5044f42fdbbbc3258858bea646e27155aca7ba137
  */
