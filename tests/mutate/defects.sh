@@ -14,8 +14,8 @@
 # Some defects have no counterpart here:
 # - Page addresses that are not aligned are accepted: the host gives numbers of pages, not addresses.
 #
-# No test finds these yet, so they have no patch: a ring that invokes the OOM killer, and two processes that read one
-# descriptor without a lock. Not tried: a remote that cannot be unregistered.
+# No test finds these yet, so they have no patch: a reader page whose number is not checked, a ring that invokes the OOM
+# killer, and two processes that read one descriptor without a lock. Not tried: a remote that cannot be unregistered.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit

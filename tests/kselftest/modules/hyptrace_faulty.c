@@ -76,10 +76,6 @@ static int tracing_error;
 module_param(tracing_error, int, 0600);
 MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
 
-static int swap_id = -1;
-module_param(swap_id, int, 0600);
-MODULE_PARM_DESC(swap_id, "the reader page that swap_reader_page() gives; -1: it has none");
-
 static bool stall;
 module_param(stall, bool, 0600);
 MODULE_PARM_DESC(stall, "callbacks that may take long wait until this is 0 or the process is killed");
@@ -150,10 +146,7 @@ static int enable_tracing(bool enable, void *priv)
 static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
 			    void *priv)
 {
-	if (swap_id < 0)
-		return -EAGAIN;
-	*swap = (struct hyptrace_swap) { .id = swap_id };
-	return 0;
+	return -EAGAIN;
 }
 
 static int on_cpu(unsigned int cpu, void *priv)
