@@ -185,6 +185,8 @@ static int reset(unsigned int cpu, void *priv)
 	do {
 		ret = hyptrace_writer_call_on(priv, cpu, HYPTRACE_OP_COUNT_RESET, part);
 	} while (ret > 0 && ++part < HYPTRACE_COUNT_KEYS);
+	if (ret > 0)
+		ret = -EPROTO;
 	if (ret == -EBUSY && !cpu_online(cpu))
 		ret = -ENXIO;
 	cpus_read_unlock();

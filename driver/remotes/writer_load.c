@@ -85,7 +85,7 @@ static int donate_table(struct hyptrace_writer *writer, u64 op, u64 which,
 	if (ret >= 0) {
 		set_page_private(pair, (unsigned long)ring->tables);
 		ring->tables = pair;
-	} else if (ret != -ENOTRECOVERABLE) {
+	} else {
 		hyptrace_writer_free_pair(pair);
 	}
 

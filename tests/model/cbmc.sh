@@ -30,7 +30,7 @@ prove()
 	fi
 }
 
-# find TITLE HYP-FILE SED-COMMAND FILE FUNCTION OPTION...: CBMC must find what the command changes.
+# find_mutant TITLE HYP-FILE SED-COMMAND FILE FUNCTION OPTION...: CBMC must find what the command changes.
 find_mutant()
 {
 	rm -rf "$work/hyp"

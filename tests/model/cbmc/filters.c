@@ -46,17 +46,16 @@ static bool is_next(u8 next, u32 number, u32 nr_terms)
 	return next >= HYPTRACE_FILTER_RECORD || (next && number + next < nr_terms);
 }
 
-/* Each of the first @nr terms leads to later ones, and reads nothing but the payload. */
-static bool is_sound(const struct hyptrace_ring_filter *filter, u32 nr, u32 nr_terms, u32 size)
+/* Each term leads to later ones, and reads nothing but the payload. */
+static bool is_sound(const struct hyptrace_ring_filter *filter, u32 nr_terms, u32 size)
 {
 	u32 i;
 
-	for (i = 0; i < HYPTRACE_FILTER_MAX_TERMS; i++) {
+	for (i = 0; i < nr_terms; i++) {
 		const struct hyptrace_filter_range *term = &filter->terms[i];
 
-		if (i < nr && (term->start + sizeof(u64) > size ||
-			       !is_next(term->inside, i, nr_terms) ||
-			       !is_next(term->outside, i, nr_terms)))
+		if (term->start + sizeof(u64) > size || !is_next(term->inside, i, nr_terms) ||
+		    !is_next(term->outside, i, nr_terms))
 			return false;
 	}
 
@@ -97,6 +96,6 @@ void evaluation(void)
 	any(payload);
 	any(filter);
 	assume(nr_terms && nr_terms <= HYPTRACE_FILTER_MAX_TERMS);
-	assume(is_sound(&filter, nr_terms, nr_terms, sizeof(payload)));
+	assume(is_sound(&filter, nr_terms, sizeof(payload)));
 	claim(hyptrace_filter_decide(&filter, payload) >= HYPTRACE_FILTER_RECORD);
 }

@@ -17,7 +17,6 @@ u32 nondet_u32(void);
 
 /* Nothing here has another CPU. */
 __thread struct hyptrace_ring *hyptrace_host_ring;
-u64 hyptrace_events_barred;
 
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
