@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Hostile users: a million requests of the family and a million ioctls at random, by processes that are killed at random, on
-# the remote "test", where a kernel in user mode makes that fast; a tenth of that on the hypervisor, under emulation.
-# kselftest/hostile/test_hostile.c says what must be left then.
+# the remote "test", where a kernel in user mode makes that fast, and 100,000 waits for an event; a tenth of that on the
+# hypervisor, under emulation. kselftest/hostile/test_{hostile,wakeups}.c say what must be left then.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 
@@ -14,8 +14,8 @@ passed=0 failed=0
 storm()
 {
 	local good=0 bad=1
-	"${@:3}" "TEST_TIMEOUT=1500" "HYPTRACE_HOSTILE_SEED=$SEED" "HYPTRACE_HOSTILE_CALLS=$(($1 * TIMES / 100))" -- \
-		kselftest:test_hostile -- 2>&1 | tee "$log" || true
+	"${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$SEED" "HYPTRACE_HOSTILE_CALLS=$(($1 * TIMES / 100))" \
+		"HYPTRACE_HOSTILE_ROUNDS=$(($1 * TIMES / 1000))" -- kselftest:test_{hostile,wakeups} -- 2>&1 | tee "$log" || true
 	sed -n "s/^# tried: /tried: $2: /p" "$log"
 	[[ ! $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
 	((passed += good, failed += bad))
