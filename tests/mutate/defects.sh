@@ -13,9 +13,6 @@
 #
 # Some defects have no counterpart here:
 # - Page addresses that are not aligned are accepted: the host gives numbers of pages, not addresses.
-#
-# No test finds these yet, so they have no patch: a reader page whose number is not checked, a ring that invokes the OOM
-# killer, and two processes that read one descriptor without a lock. Not tried: a remote that cannot be unregistered.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
@@ -23,8 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 set +e
 
 work=$(mktemp -d)
-um_out='' um_guest=''
-trap 'rm -rf "$work" ${um_out:+"$um_out" "$um_guest"}' EXIT
+trap '[[ ! -e $work/um/.um ]] || tests/mutate/um.sh end "$work/um"; rm -rf "$work"' EXIT
 passed=0 failed=0
 
 # red_of PATCH: print the test that must fail
@@ -38,17 +34,6 @@ copy_to()
 {
 	mkdir -p "$1"
 	git ls-files -z -co --exclude-standard | tar --null -T - -c | tar -x -C "$1"
-}
-
-# run_um TREE TEST: build the modules of the tree, and run a test in the kernel in user mode with them
-run_um()
-{
-	local modules=$um_out/lib/modules
-	make -s -C "$um_tree" O="$um_build" ARCH=um SUBARCH=x86_64 LLVM= CC="$um_cc" \
-		KCFLAGS="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation" M="$1" modules || return 2
-	cp "$1"/hyptrace.ko "$1"/hyptrace_test.ko "$modules"/*/kernel/drivers/hyptrace/ || return 2
-	RUN=$work/um/tests/um/run.sh "$work/um/tests/vm/boot.sh" defect "not found" HYPTRACE_IDLE_S=10 TEST_TIMEOUT=60 -- \
-		"kselftest:$2" --
 }
 
 # run_test TREE KIND TEST [ARGUMENT]...: 0 the test passes, 1 it fails, 2 it cannot run, 3 something is missing for it
@@ -71,7 +56,10 @@ run_test()
 		grep -q '^ok' "$tree/said" && ! grep -q '^not ok' "$tree/said"
 		;;
 	lint) "$tree/tests/lint/run.sh" "$test" ;;
-	um) run_um "$tree" "$test" ;;
+	um)
+		tests/mutate/um.sh modules "$tree" || return 2
+		tests/mutate/um.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test"
+		;;
 	*) return 2 ;;
 	esac
 	code=$?
@@ -127,22 +115,6 @@ must_pass()
 	return "$((${good[${red[*]}]} - 1))"
 }
 
-# Make a kernel in user mode that takes its modules from $um_out. False if there is none.
-begin_um()
-{
-	local from
-	set_kernel newest
-	set_um
-	[[ -x $out/linux ]] || return
-	from=$out um_tree=$tree um_build=$build
-	um_cc="$(command -v ccache >/dev/null && echo ccache) gcc"
-	um_out=$(cd "$work/um" && . tests/vm/lib.sh && set_kernel newest && set_um && echo "$out")
-	cp -a "$from" "$um_out"
-	um_guest=$(cd "$work/um" && . tests/vm/lib.sh && set_kernel newest && set_um && echo "$guest")
-	# shellcheck disable=SC2031 # the subshell is about the copy
-	ln -s "$guest" "$um_guest"
-}
-
 names=("$@")
 if ((!$#)); then
 	names=(tests/mutate/defects/*.patch)
@@ -169,7 +141,7 @@ fi
 
 if ((${#in_um[@]})); then
 	copy_to "$work/um"
-	if has_um && begin_um; then
+	if has_um && tests/mutate/um.sh begin "$work/um"; then
 		for name in "${in_um[@]}"; do
 			must_pass "$name" "$work/um" || continue
 			check "$name" "$work/um"

@@ -299,6 +299,31 @@ TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 	close(kmsg);
 }
 
+/* A remote that gives a sub-buffer which the ring does not have is not believed. */
+TEST_F(faults, swap_that_gives_no_sub_buffer_is_refused)
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	static char data[PAGE_MAX];
+	struct info info;
+	int fd;
+
+	ASSERT_LE(0, kmsg);
+	lseek(kmsg, 0, SEEK_END);
+	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", INT_MAX));
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(REMOTE, 0, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-1, read(fd, data, sizeof(data)));
+	EXPECT_EQ(EIO, errno);
+	EXPECT_TRUE(log_has(kmsg, "the swap gave sub-buffer 2147483647"));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", info.nr_subbufs));
+	EXPECT_EQ(-1, read(fd, data, sizeof(data)));
+	EXPECT_EQ(EIO, errno);
+	close(fd);
+	close(kmsg);
+}
+
 /* The descriptor stays attached to no remote. */
 TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 {

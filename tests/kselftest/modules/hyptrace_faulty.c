@@ -76,6 +76,10 @@ static int tracing_error;
 module_param(tracing_error, int, 0600);
 MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
 
+static int swap_id = -1;
+module_param(swap_id, int, 0600);
+MODULE_PARM_DESC(swap_id, "the reader page that swap_reader_page() gives, if set before the rings are loaded");
+
 static bool stall;
 module_param(stall, bool, 0600);
 MODULE_PARM_DESC(stall, "callbacks that may take long wait until this is 0 or the process is killed");
@@ -123,6 +127,8 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 	for_each_possible_cpu(cpu) {
 		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
 		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
+		meta_of(&buf->ring[cpu])->nr_unread = swap_id >= 0;
+		meta_of(&buf->ring[cpu])->unread = swap_id >= 0 ? HYPTRACE_SUBBUF_DATA_SIZE : 0;
 	}
 
 	return 0;
@@ -146,7 +152,11 @@ static int enable_tracing(bool enable, void *priv)
 static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
 			    void *priv)
 {
-	return -EAGAIN;
+	if (swap_id < 0)
+		return -EAGAIN;
+	*swap = (struct hyptrace_swap) { .id = swap_id };
+
+	return 0;
 }
 
 static int on_cpu(unsigned int cpu, void *priv)
