@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # In the machine: run the named suites. SUITE:TEST runs one test of a suite. Each suite ends with the line
-# "N passed, N failed"; the last line of this script is their sum.
+# "N passed, N failed"; the last line of this script is their sum. FIRST_FAILURE=1 ends after the first one that has failed.
 
 # A program that opens no files of a locale starts faster.
 export LANG=C
@@ -41,6 +41,7 @@ for suite in "$@"; do
 		echo "not ok # $suite could not run: its last line is not \"N passed, N failed\""
 		((failed++))
 	fi
+	[[ -z ${FIRST_FAILURE:-} ]] || ((!failed)) || break
 done
 check_keys
 echo "$passed passed, $failed failed"
