@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend the machine while it traces: afterwards the rings, the readers and the time
- * must be right. The file systems of the test bed do not survive a suspend. So this
- * program locks itself in memory, prints its results on the console, and switches the
- * machine off at the end: it needs a boot of its own.
+ * suspend REMOTE...: suspend the machine while it traces: afterwards the rings, the readers and the
+ * time must be right. suspend --hostile: suspend it while the module hyptrace_hostile attacks EL2.
+ *
+ * The file systems of the test bed do not survive a suspend. So this program locks itself in
+ * memory, prints its results on the console, and switches the machine off at the end: it needs a
+ * boot of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,16 +167,49 @@ static void run(struct nl *nl, const char *remote)
 	check(!control_fresh(nl, remote), remote, "the remote can be unloaded");
 }
 
+#define ATTACK	"/sys/module/hyptrace_hostile/parameters/"
+
+static unsigned long number_of(const char *path)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDONLY);
+
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = 0;
+	close(fd);
+	return strtoul(text, NULL, 0);
+}
+
+/* Suspend the machine until all calls are made. */
+static void run_attack(void)
+{
+	unsigned int suspends = 0, waited;
+
+	while (number_of(ATTACK "left") && suspend())
+		suspends++;
+	for (waited = 0; number_of(ATTACK "left") && waited < PATIENCE_MS; waited += 100)
+		usleep(100000);
+	check(!number_of(ATTACK "left"), "attack", "all calls are made");
+	check(suspends, "attack", "the machine sleeps");
+	check(put(ATTACK "finish", "1"), "attack", "it ends");
+	check(number_of(ATTACK "made") && !number_of(ATTACK "failures"), "attack",
+	      "EL2 has answered as it must, in time, and gives all pages back");
+	say("# tried: %lu hypercalls during %u suspends\n", number_of(ATTACK "made"), suspends);
+}
+
 int main(int argc, char **argv)
 {
+	const bool attack = argc == 2 && !strcmp(argv[1], "--hostile");
 	struct nl nl;
 
 	console = open("/dev/console", O_WRONLY);
-	if (console < 0 || mlockall(MCL_CURRENT | MCL_FUTURE) || nl_open(&nl)) {
+	if (console < 0 || mlockall(MCL_CURRENT | MCL_FUTURE) || (!attack && nl_open(&nl))) {
 		perror("suspend");
 		return EXIT_FAILURE;
 	}
-	for (argv++; *argv; argv++)
+	if (attack)
+		run_attack();
+	for (argv++; *argv && !attack; argv++)
 		run(&nl, *argv);
 	say("%u passed, %u failed\n", passed, failed);
 	fsync(console);
