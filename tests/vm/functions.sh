@@ -9,8 +9,8 @@
 unset BOOTS
 settings=() machine=()
 if [[ -n ${FULL:-} ]]; then
-	export HYPTRACE_TOGGLES=10000 HYPTRACE_STORM_BATCHES=200
-	settings=(BATS_FILE_TIMEOUT=2800 HYPTRACE_DELAYS=100 HYPTRACE_RANDOM_CALLS=25000 HYPTRACE_TOGGLES=10000 HYPTRACE_STORM_BATCHES=200)
+	export HYPTRACE_TOGGLES=10000 HYPTRACE_STORM_BATCHES=100
+	settings=(BATS_FILE_TIMEOUT=2800 HYPTRACE_DELAYS=100 HYPTRACE_RANDOM_CALLS=25000 HYPTRACE_TOGGLES=10000 HYPTRACE_STORM_BATCHES=100)
 	machine=(--cpus 4 --mem 2048)
 fi
 job 120 functions "$vm/boot.sh" functions '' "${settings[@]}" -- bats:boot/{functions,pmu}.bats -- "${machine[@]}" --require-protected
