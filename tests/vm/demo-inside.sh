@@ -74,7 +74,7 @@ echo
 run "hyptrace strace -c -e __kvm_vcpu_run,guest_exit -- workload"
 shows " $exits .* DABT_LOW"
 shows " $exits .* HVC64"
-run "hyptrace catch --count 1 'host_hcall && duration > 20us' -- workload | grep -v host_mem_abort"
+run "hyptrace catch --count 1 -e mem_transition 'host_hcall && duration > 20us' -- workload"
 shows '^caught 1:'
 shows 'host_hcall: __.* <.*>'
 
