@@ -67,8 +67,9 @@ is_complete()
 				if (nr[$1, deeper])
 					wrong("a function of depth " deeper " has no parent")
 			inner = nr[$1, d + 1]
-			# the rate of the clock may be set in between, which counts if the machine stands still for a while
-			slack = tick + $6 / 1000
+			# the rate of the clock may be set in between, or until the function was recorded, which counts if
+			# the machine stands still for a while
+			slack = tick + $6 / 1000 + $7 / 10000
 			if (inner && (first[$1, d + 1] < begin - slack || last[$1, d + 1] > end + slack ||
 			    sum[$1, d + 1] > $6 + slack * (inner + 1)))
 				wrong("what it has called is not inside: " inner " from " first[$1, d + 1] " to " \
