@@ -13,6 +13,8 @@
 #
 # Some defects have no counterpart here:
 # - Page addresses that are not aligned are accepted: the host gives numbers of pages, not addresses.
+#
+# Without a patch: a remote that cannot be unregistered. With such a defect the kernel in user mode hangs.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit

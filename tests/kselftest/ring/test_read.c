@@ -474,31 +474,18 @@ TEST_F(read, child_and_parent_share_the_descriptor)
 #define NR_PAGES	200
 #define NR_SHARED	(NR_PAGES * PER_SUBBUF)
 
-/**
- * struct shared - in memory of processes that read one descriptor
- * @all:	all events are written
- * @seen:	how often each was read
- */
-struct shared {
-	bool	all;
-	uint8_t	seen[NR_PAGES * PAGE_MAX / RECORD];
-};
-
-static int read_shared(struct shared *shared, int fd, uint16_t event)
+/* Read until the ring is empty, and count each event in @seen. */
+static int read_shared(uint8_t *seen, int fd, uint16_t event)
 {
 	struct { uint16_t event; uint64_t id; } selftest;
 	struct record record;
 	struct subbuf sub;
 	ssize_t got;
-	bool all;
 
 	for (;;) {
-		all = __atomic_load_n(&shared->all, __ATOMIC_ACQUIRE);
 		got = read(fd, buffer, PAGE);
-		if (got < 0 && errno == EAGAIN && all)
-			return 0;
 		if (got < 0 && errno == EAGAIN)
-			continue;
+			return 0;
 		if (got != PAGE)
 			return 1;
 		subbuf_begin(&sub, buffer, PAGE);
@@ -508,7 +495,7 @@ static int read_shared(struct shared *shared, int fd, uint16_t event)
 			memcpy(&selftest, record.payload, sizeof(selftest));
 			if (selftest.event != event || selftest.id >= NR_SHARED)
 				return 2;
-			__atomic_fetch_add(&shared->seen[selftest.id], 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&seen[selftest.id], 1, __ATOMIC_RELAXED);
 		}
 		if (sub.bad)
 			return 3;
@@ -520,29 +507,27 @@ TEST_F(read, processes_that_read_one_descriptor_share_its_events)
 	const uint16_t event = control_event_id(&self->nl, variant->remote, "selftest");
 	unsigned int i, page, once = 0;
 	pid_t readers[NR_READERS];
-	struct shared *shared;
+	uint8_t *seen;
 	int fd;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
-	ASSERT_NE(MAP_FAILED, shared);
+	seen = mmap(NULL, NR_SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, seen);
 	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, (NR_PAGES + NR_SUBBUFS) * PAGE,
 				   HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(variant->remote, 0, O_NONBLOCK);
 	ASSERT_LE(0, fd);
-	for (i = 0; i < NR_READERS; i++) {
-		readers[i] = fork();
-		if (!readers[i])
-			_exit(read_shared(shared, fd, event));
-	}
 	for (page = 0; page < NR_PAGES; page++)
 		EXPECT_EQ(0, control_mark(&self->nl, variant->remote, 0, page * PER_SUBBUF,
 					  PER_SUBBUF));
-	__atomic_store_n(&shared->all, true, __ATOMIC_RELEASE);
+	for (i = 0; i < NR_READERS; i++) {
+		readers[i] = fork();
+		if (!readers[i])
+			_exit(read_shared(seen, fd, event));
+	}
 	for (i = 0; i < NR_READERS; i++)
 		wait_for(_metadata, readers[i]);
 	for (i = 0; i < NR_SHARED; i++)
-		once += shared->seen[i] == 1;
+		once += seen[i] == 1;
 	EXPECT_EQ(NR_SHARED, once);
 	close(fd);
 }
