@@ -154,6 +154,31 @@ static void losses(void **state)
 	       "  2)       10 ns |  0x4d();\n");
 }
 
+/* A damaged file may have any depth: the lines stay short, and so do the names of --tree. */
+static void damaged_depths(void **state)
+{
+	char lines[512];
+
+	(void)state;
+	start(PRINTER_TEXT);
+	FUNC(200, 4, UINT16_MAX, 100, 110);
+	snprintf(lines, sizeof(lines), "  2)       10 ns |  %*sleaf();\n", 2 * GRAPH_LEVELS_MAX, "");
+	expect(lines);
+
+	begin_graph(PRINTER_TEXT);
+	g.is_tree = true;
+	assert_int_equal(graph_begin(&g), EXIT_DONE);
+	for (unsigned int depth = 1000; depth; depth--)
+		FUNC(3000 + 2 * depth, 4, depth, 2000 - depth, 2000 + depth);
+	PUT(9000, hyp_exit, .reason = 6);
+	graph_finish(&g);
+	graph_free(&g);
+	printer_free(ctx.p);
+	/* 1000 lines with the numbers, the indentation and the name */
+	assert_in_range(lseek(ctx.out.fd, 0, SEEK_END), 1000 * 40, 1000 * 200);
+	close(ctx.out.fd);
+}
+
 static void rows(void **state)
 {
 	(void)state;
@@ -230,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_and_events),
 		TEST(losses),
+		TEST(damaged_depths),
 		TEST(rows),
 		TEST(sums_of_functions),
 		TEST(sums_of_stacks),

@@ -5,9 +5,13 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 
+#include "output/map.h"
 #include "session/session.h"
 #include "sink/functions.h"
 #include "sink/lines.h"
+
+/* EL2 records at most 48 levels. Only a damaged file has more than these: they are not indented. */
+#define GRAPH_LEVELS_MAX	64
 
 /* An event that is no function, and what the functions of a visit are printed with */
 struct graph_event {
@@ -43,6 +47,7 @@ struct graph_sum {
 struct graph_sums {
 	struct graph_sum	*list;
 	unsigned int		nr;
+	struct map		unnamed;	/* places of those without a name, by number and parent */
 	unsigned int		at;	/* the function that the CPU is in */
 	bool			is_tree;
 };

@@ -3,6 +3,8 @@
  * hyptrace graph: print the functions of a visit of EL2 as calls inside each other, and the other
  * events where they happened.
  */
+#include <sys/param.h>
+
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"
@@ -27,7 +29,7 @@ static void put_head(const struct printing *p, uint64_t depth, const uint64_t *t
 	if (time)
 		time_text(text, *time);
 	out_printf(out, "%3u) %*s |  ", p->cpu->id, TIME_WIDTH, text);
-	out_spaces(out, INDENT * depth);
+	out_spaces(out, INDENT * MIN(depth, GRAPH_LEVELS_MAX));
 }
 
 static void put_event(const struct printing *p, const struct graph_event *event)

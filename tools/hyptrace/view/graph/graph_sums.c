@@ -12,27 +12,42 @@
 
 #define INDENT	2
 
-/* Find a function among those that another one has called, or append it. */
+static unsigned int append(struct graph_sums *sums, unsigned int parent, const char *name)
+{
+	struct graph_sum *sum = xappend(sums->list, sums->nr);
+
+	sum->name = xstrdup(name);
+	sum->parent = parent;
+	sum->depth = parent ? sums->list[parent].depth + 1 : 0;
+	sum->next = sums->list[parent].first;
+	sums->list[parent].first = sums->nr - 1;
+	return sums->nr - 1;
+}
+
+/*
+ * Find a function among those that another one has called, or append it. Names are few. A damaged
+ * file may have very many numbers that have none.
+ */
 static unsigned int find(struct graph_sums *sums, unsigned int parent,
 			 const struct hyptrace_span *span)
 {
 	char number[FUNCTION_NAME_SIZE];
 	const char *name = function_name(span, number);
-	struct graph_sum *sum;
+	struct map_entry *entry;
 	unsigned int i;
 
+	if (!span->name) {
+		entry = map_add(&sums->unnamed, (unsigned int)span->key, parent);
+		/* the first one of the list is no function */
+		if (!entry->value)
+			entry->value = append(sums, parent, name);
+		return entry->value;
+	}
 	/* static functions of several files may have the same name */
 	for (i = sums->list[parent].first; i; i = sums->list[i].next)
 		if (!strcmp(sums->list[i].name, name))
 			return i;
-	i = sums->nr;
-	sum = xappend(sums->list, sums->nr);
-	sum->name = xstrdup(name);
-	sum->parent = parent;
-	sum->depth = parent ? sums->list[parent].depth + 1 : 0;
-	sum->next = sums->list[parent].first;
-	sums->list[parent].first = i;
-	return i;
+	return append(sums, parent, name);
 }
 
 static void begin(void *arg, const struct function *function)
@@ -65,26 +80,33 @@ void graph_sums_add(struct graph_sums *sums, struct functions *functions)
 	functions_walk(functions, begin, end, sums);
 }
 
-static uint64_t rank_of(const struct graph_sums *sums, const struct graph_sum *sum)
+static int compare(const void *a, const void *b, void *arg)
 {
-	return sums->is_tree ? sum->total : sum->self;
+	const struct graph_sums *sums = arg;
+	const unsigned int i = *(const unsigned int *)a, j = *(const unsigned int *)b;
+	const struct graph_sum *x = &sums->list[i], *y = &sums->list[j];
+	const uint64_t left = sums->is_tree ? x->total : x->self;
+	const uint64_t right = sums->is_tree ? y->total : y->self;
+
+	if (left != right)
+		return left < right ? 1 : -1;
+	/* the last one of the list was appended first */
+	return i < j ? 1 : -1;
 }
 
-/* Sort what a function has called: what took longest comes first. */
-static void sort(struct graph_sums *sums, unsigned int parent)
+/* Sort what a function has called: what took longest comes first. @room is for all of the list. */
+static void sort(struct graph_sums *sums, unsigned int parent, unsigned int *room)
 {
-	struct graph_sum *list = sums->list;
-	unsigned int sorted = 0, i, next, *at;
+	unsigned int nr = 0, i, *at = &sums->list[parent].first;
 
-	for (i = list[parent].first; i; i = next) {
-		next = list[i].next;
-		for (at = &sorted; *at && rank_of(sums, &list[*at]) >= rank_of(sums, &list[i]);
-		     at = &list[*at].next)
-			;
-		list[i].next = *at;
-		*at = i;
+	for (i = *at; i; i = sums->list[i].next)
+		room[nr++] = i;
+	qsort_r(room, nr, sizeof(*room), compare, sums);
+	for (i = 0; i < nr; i++) {
+		*at = room[i];
+		at = &sums->list[room[i]].next;
 	}
-	list[parent].first = sorted;
+	*at = 0;
 }
 
 static void print_total(struct printer *p, const char *key, const void *row)
@@ -129,18 +151,21 @@ static const struct column all_columns[] = {
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
 	struct columns columns = COLUMNS(all_columns);
+	auto_free unsigned int *room = NULL;
 	unsigned int i;
 
 	if (!sums->nr)
 		xappend(sums->list, sums->nr);
+	room = xcalloc(sums->nr, sizeof(*room));
 	for (i = 0; i < sums->nr; i++)
-		sort(sums, i);
+		sort(sums, i, room);
 	printer_table(p, NULL, &columns);
 	for (i = sums->list[0].first; i;) {
 		struct graph_sum *sum = &sums->list[i];
 
 		if (sums->is_tree)
-			sum->text = xasprintf("%*s%s", (int)(INDENT * sum->depth), "", sum->name);
+			sum->text = xasprintf("%*s%s", INDENT * (int)MIN(sum->depth, GRAPH_LEVELS_MAX),
+					      "", sum->name);
 		columns_print(&columns, p, sum);
 		for (i = sum->first; !i && sum != sums->list; sum = &sums->list[sum->parent])
 			i = sum->next;
@@ -157,4 +182,5 @@ void graph_sums_free(struct graph_sums *sums)
 		free(sums->list[i].text);
 	}
 	free(sums->list);
+	map_free(&sums->unnamed);
 }
