@@ -204,3 +204,17 @@ machines()
 		[[ ! -e $done ]] || diff -q <(hyptrace export -q -f jsonl "$(basename "$done" .jsonl).dat") "$done"
 	done
 }
+
+@test "a dump is read, and one with a damaged ELF header is refused" {
+	pkg-config --exists libkdumpfile || skip "there is no libkdumpfile"
+	zstd -q -d "$BATS_TEST_DIRNAME/../fuzz/corpus/images/vmcore.zst" -o vmcore
+	hyptrace report -q vmcore >lines
+	grep -q hyp_enter lines
+	# class, byte order, e_phoff, e_shoff and e_phentsize: libkdumpfile may crash of them
+	for place in 4 5 39 47 54; do
+		cp vmcore damaged
+		printf '\003' | dd of=damaged bs=1 seek="$place" conv=notrunc status=none
+		run -2 hyptrace report damaged
+		[[ $output == *'its ELF header is damaged, or that of another kind of machine'* ]]
+	done
+}

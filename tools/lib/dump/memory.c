@@ -126,8 +126,12 @@ static bool load_library(struct hyptrace_error *err)
 	return false;
 }
 
-/* libkdumpfile reads zeros where an ELF file ends too early. Format: elf(5), System V ABI */
-static void find_gaps(struct dump_memory *mem)
+/*
+ * libkdumpfile reads zeros where an ELF file ends too early. Find these places. libkdumpfile 0.5.1
+ * trusts the sizes and offsets in the head, and may crash. Return false if it must not read the
+ * file. Format: elf(5), System V ABI
+ */
+static bool find_gaps(struct dump_memory *mem)
 {
 	const int data = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
 	Elf64_Ehdr head;
@@ -139,9 +143,13 @@ static void find_gaps(struct dump_memory *mem)
 
 	if (mem->is_live || fstat(mem->fd, &file) || !S_ISREG(file.st_mode) ||
 	    pread(mem->fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_ident[EI_DATA] != data)
-		return;
+	    memcmp(head.e_ident, ELFMAG, SELFMAG))
+		return true;
+	/* arm64 has no other class; the byte order is that of all numbers in the dump */
+	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != data ||
+	    head.e_phentsize != sizeof(part) || head.e_phoff > (uint64_t)file.st_size ||
+	    head.e_shoff > (uint64_t)file.st_size)
+		return false;
 	for (i = 0; i < head.e_phnum; i++) {
 		if (pread(mem->fd, &part, sizeof(part),
 			  head.e_phoff + (uint64_t)i * head.e_phentsize) != sizeof(part))
@@ -159,6 +167,7 @@ static void find_gaps(struct dump_memory *mem)
 		}
 		mem->missing += part.p_filesz - has;
 	}
+	return true;
 }
 
 static bool is_in_gap(const struct dump_memory *mem, uint64_t address, size_t size)
@@ -183,10 +192,12 @@ static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace
 	if (!load_library(err))
 		return err->errnum;
 	mem->is_live = !fstatfs(mem->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+	if (!find_gaps(mem))
+		return hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": its ELF header is damaged, or that of another kind of machine",
+					  path);
 	mem->ctx = kdump.new();
 	if (!mem->ctx)
 		return hyptrace_error_memory(err);
-	find_gaps(mem);
 	if (kdump.set_attr(mem->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &never) == KDUMP_OK &&
 	    kdump.open_fdset(mem->ctx, 1, &mem->fd) == KDUMP_OK)
 		return 0;
