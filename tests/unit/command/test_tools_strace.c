@@ -53,7 +53,7 @@ static void sums(void **state)
 	assert_int_equal(summary.sums[4].calls, 2);
 	assert_int_equal(summary.sums[5].key, 7);
 	assert_int_equal(summary.sums[5].errors, 1);
-	free(summary.sums);
+	strace_summary_free(&summary);
 }
 
 static void numbers_without_names(void **state)

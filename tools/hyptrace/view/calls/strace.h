@@ -109,6 +109,7 @@ struct strace_sum {
 struct strace_summary {
 	struct strace_sum	*sums;
 	unsigned int		nr;
+	struct map		unnamed;	/* those without a name, by @key and @kind: index + 1 */
 	uint64_t		outer;		/* ns of the calls that are in no other one */
 };
 
@@ -121,6 +122,7 @@ void strace_print(struct lines *lines, const struct hyptrace_span *call, bool ti
 void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
 			bool has_failed);
 void strace_summary_sort(struct strace_summary *summary);
+void strace_summary_free(struct strace_summary *summary);
 void strace_summary_print(struct strace_summary *summary, struct printer *p);
 
 /* The settings and the state of the verb */

@@ -118,30 +118,48 @@ static const struct column all_columns[] = {
 	{ .key = "total", .head = "TOTAL", .flags = COLUMN_NUMBER | COLUMN_JSON },
 };
 
+/* Names are few. A damaged file may have very many numbers that have none. */
+static struct strace_sum *find_sum(struct strace_summary *summary, const struct hyptrace_span *call)
+{
+	struct map_entry *entry;
+	struct strace_sum *sum;
+	unsigned int i = summary->nr;
+
+	if (call->name) {
+		for (i = 0; i < summary->nr; i++) {
+			sum = &summary->sums[i];
+			if (sum->kind == call->kind && sum->name && !strcmp(sum->name, call->name))
+				return sum;
+		}
+	} else {
+		entry = map_add(&summary->unnamed, call->key, call->kind);
+		if (entry->value)
+			return &summary->sums[entry->value - 1];
+		entry->value = i + 1;
+	}
+	sum = xappend(summary->sums, summary->nr);
+	*sum = (struct strace_sum){ .kind = call->kind, .name = call->name, .key = call->key };
+	return sum;
+}
+
 /* Add a call, whose name must stay valid. */
 void strace_summary_add(struct strace_summary *summary, const struct hyptrace_span *call,
 			bool has_failed)
 {
 	const uint64_t duration = call->end - call->begin;
-	struct strace_sum *sum;
-	unsigned int i;
+	struct strace_sum *sum = find_sum(summary, call);
 
-	for (i = 0; i < summary->nr; i++) {
-		sum = &summary->sums[i];
-		if (sum->kind == call->kind && !sum->name == !call->name &&
-		    (call->name ? !strcmp(sum->name, call->name) : sum->key == call->key))
-			break;
-	}
-	if (i == summary->nr)
-		*xappend(summary->sums, summary->nr) = (struct strace_sum){
-			.kind = call->kind, .name = call->name, .key = call->key,
-		};
-	sum = &summary->sums[i];
 	sum->calls++;
 	sum->errors += has_failed;
 	sum->total += duration;
 	if (!call->depth)
 		summary->outer += duration;
+}
+
+void strace_summary_free(struct strace_summary *summary)
+{
+	free(summary->sums);
+	map_free(&summary->unnamed);
 }
 
 static int compare(const void *a, const void *b)

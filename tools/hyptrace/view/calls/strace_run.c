@@ -292,7 +292,7 @@ void strace_free(struct strace *s)
 	lines_end(&s->lines);
 	hyptrace_nest_free(s->nest);
 	hyptrace_model_free(s->model);
-	free(s->summary.sums);
+	strace_summary_free(&s->summary);
 	map_free_values(&s->pmu);
 	strace_choice_free(&s->choice);
 	strace_vms_free(&s->vms);
