@@ -18,6 +18,10 @@ import tempfile
 
 EVENTS = ("hyp_enter", "hyp_exit", "selftest", "host_hcall", "guest_enter", "guest_exit", "mem_transition", "hyp_printk")
 FEW = ("selftest", "host_hcall")
+# Of visits(): no event that make_file records is one of the last three.
+VISIT = ("hyp_enter", "hyp_exit", "host_hcall", "guest_enter", "guest_exit", "mem_transition", "host_smc", "psci_call",
+         "host_mem_abort", "tlbi", "hyp_pool", "vcpu_load", "lock_wait", "func", "pmu")
+FUNCTIONS = ("handle___kvm_vcpu_run", "__kvm_vcpu_run", "__deactivate_traps", "hyp_spin_lock")
 NAMES_MAX = 3
 RECORDS = 24
 SUBBUFS = 2
@@ -93,6 +97,70 @@ def records(subbufs, fields):
                 result.append((now, data))
             at = start + size
     return sorted(result)[:RECORDS]
+
+
+def layouts(lines):
+    """Return number, size and fields of each event of a description by its name."""
+    result, fields = {}, {}
+    for line in lines:
+        words = line.split(" ")
+        if words[0] == "event":
+            fields = {}
+            result[line.split('"')[1]] = int(words[1]), int(words[2]), fields
+        elif words[0] == "field":
+            fields[line.split('"')[-2]] = int(words[1]), int(words[2])
+    return result
+
+
+def name_functions(lines):
+    """Return the description with names of functions: the kernel that make_file pretends to be traces none."""
+    result, is_func = [], False
+    for line in lines:
+        if line.startswith("event "):
+            is_func = '"func"' in line
+        result.append(line)
+        if is_func and line.startswith("field ") and line.endswith('"id"'):
+            result += [f'symbol {number} "{name}"' for number, name in enumerate(FUNCTIONS)]
+    return result
+
+
+def visits(lines):
+    """Return times and payloads of visits of EL2 with functions, waits for locks and counts, the same on both CPUs."""
+    known, now, result = layouts(lines), 1000000000, []
+
+    def put(delay, name, **values):
+        nonlocal now
+        number, size, fields = known[name]
+        data = bytearray(struct.pack("<H", number) + bytes(size - 2))
+        for field, value in values.items():
+            offset, length = fields[field]
+            data[offset:offset + length] = (value & (1 << 8 * length) - 1).to_bytes(length, "little")
+        now += delay
+        result.extend([(now, bytes(data)), (now + 1, bytes(data))])
+
+    for i in range(6):
+        put(900, "hyp_enter", reason=1, vcpu=82 * (i % 2))
+        put(100, "lock_wait", lock=i, owner=1, duration=60)
+        put(30, "mem_transition", op=i, **{"from": 0}, to=2, pfn=0x80000 + i // 2, nr=1, gfn=i, handle=0x1000, ret=-(i == 5))
+        put(10, "hyp_pool", op=i % 2, order=0, left=10 - i, pool=0x80000)
+        put(5, "tlbi", op=0, vmid=1, ipa=0x9000000, nr=i)
+        put(50, "func", id=3, depth=3, duration=40)
+        put(20, "func", id=2, depth=2, duration=90)
+        if i % 2:
+            put(10, "vcpu_load", handle=0x1000, index=0, vcpu=82)
+            put(10, "guest_enter", handle=0x1000, index=0, vcpu=82)
+            put(790, "pmu", counter=17, of=2, count=5000 + i)
+            put(10, "guest_exit", code=2, ec=0x24, handle=0x1000, vcpu=82, duration=700, esr=0x92000047, ipa=0x9000018)
+        put(20, "func", id=1, depth=2, duration=30, ago=10)
+        put(20, "func", id=0, depth=1, duration=300 + 900 * (i % 2))
+        put(1, "pmu", counter=17, of=1, count=9000 + i)
+        put(1, "pmu", counter=8, of=1, count=7000 + i)
+        put(5, "host_hcall", id=8 if i % 2 else 4, arg1=0x80000 + i, duration=320 + 900 * (i % 2), ret=-(i == 5))
+        put(10, "hyp_exit", reason=3)
+    put(900, "psci_call", func=0x84000000, duration=50, ret=-2)
+    put(90, "host_smc", id=0x80000000, duration=50)
+    put(90, "host_mem_abort", esr=0x92000047, addr=0x80000000, duration=70, ret=-1)
+    return result
 
 
 class Image:
@@ -219,6 +287,9 @@ IMAGES = {
     "zstd": Image(7, packed=True),
     "zstd-big": Image(7, packed=True, big=True),
     "zstd-parts": Image(7, packed=True, complete=False),
+    "visits": Image(6, page=4096),
+    "visits-zstd": Image(7, packed=True, page=4096, sections=True),
+    "visits-big": Image(7, page=4096, big=True),
     "zstd-64k": Image(7, packed=True, page=65536, big=True),
 }
 
@@ -244,6 +315,10 @@ def main():
         lines, subbufs = split(file.read())
     images = {}
     for name, image in IMAGES.items():
+        if name.startswith("visits"):
+            text, fields = describe(name_functions(lines), VISIT)
+            images[name] = image.make(text, fields, visits(lines))
+            continue
         text, fields = describe(lines, EVENTS if name in ("v6", "zstd-big") else FEW)
         images[name] = image.make(text, fields, records(subbufs, fields))
     images.update({name: make_host(options) for name, options in HOSTS.items()})

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make the images of corpus/images again, if formats have changed: corpus_image.py FOLDER
+"""Make the images and dumps of corpus/images again, if formats have changed: corpus_image.py FOLDER
 
 An image is what a boot leaves in memory that outlives a reset: see linux/hyptrace_dump.h. Its description is what a driver
 has answered (tests/unit/data/conversation.txt), its events are recorded ones (corpus/recorded-plain.zst). The sums of
-sub-buffers are 0: the fuzzer is built without checks of sums.
+sub-buffers are 0: the fuzzer is built without checks of sums. A dump has the same pages, as kdump and makedumpfile write them.
 """
 
 import os
@@ -14,7 +14,7 @@ import sys
 import zlib
 
 PAGE = 4096
-BASE = 0x80000000
+BASE = 0x1000000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -69,22 +69,56 @@ class Image:
         return b"".join(self.pages)
 
 
+# What a crash kernel passes on: the page at BASE is the one that describes everything.
+INFO = f"OSRELEASE=6.12.0\nPAGESIZE={PAGE}\nNUMBER(PHYS_OFFSET)=0x{BASE:x}\nHYPTRACE={BASE:x}\n".encode()
+
+
+def vmcore(data):
+    """Return an ELF file with the pages, of two segments."""
+    note = struct.pack("<III", 11, len(INFO), 0) + b"VMCOREINFO\0\0" + INFO + bytes(-len(INFO) % 4)
+    half = len(data) // 2 // PAGE * PAGE
+    segments = [(4, PAGE // 2, 0, len(note)), (1, PAGE, BASE, half), (1, PAGE + half, BASE + half, len(data) - half)]
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 183, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0, 0)
+    for kind, offset, address, size in segments:
+        head += struct.pack("<IIQQQQQQ", kind, 7, offset, address | 0xffff << 48 if kind == 1 else 0, address, size, size, 0)
+    return head.ljust(PAGE // 2, b"\0") + note.ljust(PAGE // 2, b"\0") + data
+
+
+def kdump(data):
+    """Return a compressed file with the pages, as makedumpfile writes it; no page of it is compressed."""
+    first, nr = BASE // PAGE, len(data) // PAGE
+    bitmap_blocks = ((first + nr) // 8 + PAGE) // PAGE
+    uts = b"".join(text.ljust(65, b"\0") for text in (b"Linux", b"test", b"6.12.0", b"#1", b"aarch64", b""))
+    head = struct.pack("<8si390s6xqqIiiIIIIIiI", b"KDUMP   ", 6, uts, 0, 0, 0, PAGE, 1, 2 * bitmap_blocks, first + nr, 0, nr, nr, 0, 0)
+    info_at = PAGE + 1024
+    sub = struct.pack("<QiiQQQQQQQQQQQ", BASE, 0, 0, 0, 0, info_at, len(INFO), 0, 0, 0, 0, 0, 0, first + nr)
+    bits = bytearray(bitmap_blocks * PAGE)
+    for pfn in range(first, first + nr):
+        bits[pfn // 8] |= 1 << pfn % 8
+    # mutate.c leaves all as it is that comes before the pages
+    at = (3 + 2 * bitmap_blocks) * PAGE
+    descs = b"".join(struct.pack("<QIIQ", at + i * PAGE, PAGE, 0, 0) for i in range(nr))
+    return (head.ljust(PAGE, b"\0") + (sub.ljust(1024, b"\0") + INFO).ljust(PAGE, b"\0") + bytes(bits) * 2 + descs.ljust(PAGE, b"\0") + data)
+
+
 def main():
     packed = f"{HERE}/corpus/recorded-plain.zst"
     data = subprocess.run(["zstd", "-q", "-d", "-c", packed], stdout=subprocess.PIPE, check=True).stdout
     end = data.index(b"\nend\n")
     subbufs = [data[at:at + PAGE] for at in range((end + PAGE - 1) // PAGE * PAGE, len(data) - PAGE + 1, PAGE)]
     subbufs = [page for page in subbufs if 16 <= struct.unpack_from("<Q", page, 8)[0] & 0xfffff <= PAGE - 16]
-    for number, per_cpu in ((1, 2), (2, 4)):
+    for name, number, per_cpu in (("image-1", 1, 2), ("image-2", 2, 4), ("vmcore", 2, 2)):
+        is_dump = name == "vmcore"
         image, text, rings = Image(), messages(), []
         texts = image.list([image.add(text[at:at + PAGE]) for at in range(0, len(text), PAGE)])
         for cpu in range(number):
             mine = subbufs[cpu * per_cpu:(cpu + 1) * per_cpu]
             pages = [image.add(struct.pack("<4Q", 3, 0, 0, 0)), image.add(b""), image.add(b"")]
-            rings.append(image.list(pages + [image.add(seal(page)) for page in mine], cpu))
-        with open(f"{sys.argv[1]}/image-{number}.zst", "wb") as file:
-            file.write(subprocess.run(["zstd", "-q", "-19", "-c"], input=image.finish(texts, image.list(rings)),
-                                      stdout=subprocess.PIPE, check=True).stdout)
+            rings.append(image.list(pages + [image.add(page if is_dump else seal(page)) for page in mine], cpu))
+        data = image.finish(texts, image.list(rings))
+        for kind, content in {"": vmcore(data), "-kdump": kdump(data)}.items() if is_dump else [("", data)]:
+            with open(f"{sys.argv[1]}/{name}{kind}.zst", "wb") as file:
+                file.write(subprocess.run(["zstd", "-q", "-19", "-c"], input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
 main()

@@ -14,15 +14,18 @@ size_t __sanitizer_get_allocated_size(const volatile void *at);
 
 static void count_malloc(const volatile void *at, size_t size)
 {
+	const size_t now = __atomic_add_fetch(&live, size, __ATOMIC_RELAXED);
+
 	(void)at;
-	live += size;
-	if (live > peak)
-		peak = live;
+	/* two threads at once may miss some bytes of a peak */
+	if (now > __atomic_load_n(&peak, __ATOMIC_RELAXED))
+		__atomic_store_n(&peak, now, __ATOMIC_RELAXED);
 }
 
 static void count_free(const volatile void *at)
 {
-	live -= at ? __sanitizer_get_allocated_size(at) : 0;
+	if (at)
+		__atomic_sub_fetch(&live, __sanitizer_get_allocated_size(at), __ATOMIC_RELAXED);
 }
 
 void fuzz_memory_begin(void)

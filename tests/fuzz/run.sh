@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzz what reads files, by libFuzzer: RUNS files (8000; with FULL=1 a million), three of four for the reader of trace files and
-# all exports, the others for that of memory that has outlived a reset. Two processes share what they have found. SEED=N takes
-# other files. A file may take 5 s, and 100 MiB of memory. The last line is "N passed, N failed".
+# Fuzz what reads files, by libFuzzer: RUNS files (8000; with FULL=1 a million), half of them for the reader of trace files and
+# all exports, 3 of 10 for all verbs that read files or dumps, the others for memory that has outlived a reset. Two processes
+# share what they have found. SEED=N takes other files. A file may take 5 s, and 100 MiB of memory. With FULL=1 or PLANTS=1 the
+# fuzzer itself is tested, too: see plants.sh. The last line is "N passed, N failed".
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
 bin=$here/build
 runs=${RUNS:-8000}
 seed=${SEED:-1}
@@ -13,8 +15,7 @@ seed=${SEED:-1}
 make -s -j 2 -C "$here" O="$bin" || exit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Most of the time would be for the stacks of allocations.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=0:quarantine_size_mb=2} bin work
+export bin work
 
 # A process ends after some time, since libtraceevent forgets memory of formats that it cannot parse.
 batch=100000
@@ -26,13 +27,12 @@ lane()
 	cd "$work/$target" || return
 	for (( ; runs > 0; runs -= part, seed += 2)); do
 		part=$((runs < batch ? runs : batch))
-		"$bin/$target" -seed="$seed" -runs="$part" -max_len=131072 -timeout=5 -malloc_limit_mb=100 -close_fd_mask=1 \
-			-print_final_stats=1 -verbosity=1 found seeds >"$log" 2>&1 || return
+		fuzz_once "$target" "$seed" "$part" found seeds >"$log" 2>&1 || return
 		sed -n 's/^stat::number_of_executed_units: *//p' "$log" >>"$work/tried.$target"
 	done
 	: >"$log.done"
 }
-export -f lane
+export -f lane fuzz_once
 export batch
 
 passed=0
@@ -40,11 +40,9 @@ failed=0
 # fuzz TARGET RUNS WHAT CORPUS...
 fuzz()
 {
-	local target=$1 n=$(($2 / 2 + 1)) what=$3 file number tried
-	mkdir -p "$work/$target/"{found,seeds}
-	for file in "${@:4}"; do
-		zstd -q -d "$file" -o "$work/$target/seeds/$(basename "${file%.zst}")" || return
-	done
+	local target=$1 n=$(($2 / 2 + 1)) what=$3 number tried
+	mkdir -p "$work/$target/found"
+	put_seeds "$target" "$work/$target/seeds" "${@:4}" || return
 	# shellcheck disable=SC2016 # the shell inside expands it
 	printf '%s\n' "1 $seed" "2 $((seed + 1))" | xargs -P 2 -L 1 bash -c 'lane "$0" "$2" "$3" "$1"' "$target" "$n"
 	for number in 1 2; do
@@ -61,7 +59,23 @@ fuzz()
 	((++passed))
 }
 
-fuzz files $((runs * 3 / 4)) "trace files" "$here"/corpus/*.zst
-fuzz images $((runs / 4)) "images of memory" "$here"/corpus/images/*.zst
+# Plant bugs, and find them.
+plant()
+{
+	RUNS='' "$here/plants.sh" >"$work/plants" 2>&1
+	grep -vE '^[0-9]+ passed, ' "$work/plants"
+	if [[ $(tail -n 1 "$work/plants") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		echo "tried: $((BASH_REMATCH[1] + BASH_REMATCH[2])) planted bugs"
+		((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2]))
+	else
+		echo "not ok - plants.sh could not run"
+		((++failed))
+	fi
+}
+
+fuzz files $((runs * 5 / 10)) "trace files" "$here"/corpus/*.zst
+fuzz verbs $((runs * 3 / 10)) "files for verbs" "$here"/corpus/*.zst "$here"/corpus/images/*.zst
+fuzz images $((runs * 2 / 10)) "images of memory" "$here"/corpus/images/image-*.zst
+[[ -z ${FULL:-}${PLANTS:-} ]] || plant
 echo "$passed passed, $failed failed"
-((failed == 0 && passed == 2))
+((failed == 0 && passed >= 3))

@@ -34,14 +34,7 @@
 /* The linker puts the formats of all files together. */
 extern const struct export_format __start_export_formats[], __stop_export_formats[];
 
-static char path[64];
-
-/* libtraceevent forgets some memory of formats that it cannot parse. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libtraceevent.so";
-}
+const size_t fuzz_tail = 0;
 
 /* of the other files of the command */
 volatile sig_atomic_t signals_stop;
@@ -68,44 +61,6 @@ int export_close(struct export *x, const char *name, struct out *out)
 	return EXIT_DONE;
 }
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "fuzz: %s\n", what);
-	abort();
-}
-
-/* Write data to a file in memory. */
-static void write_memory(int *fd, const char *name, const uint8_t *data, size_t size)
-{
-	static char folder[32] = "/dev/shm/hyptrace-fuzz-XXXXXX";
-
-	if (*fd < 0) {
-		char file[96];
-
-		if (!path[0]) {
-			check(mkdtemp(folder), "cannot make a folder in /dev/shm");
-			snprintf(path, sizeof(path), "%s/f", folder);
-		}
-		snprintf(file, sizeof(file), "%s%s", path, name);
-		*fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	}
-	check(!ftruncate(*fd, size) && pwrite(*fd, data, size, 0) == (ssize_t)size,
-	      "cannot write to /dev/shm");
-}
-
-static void remove_files(void)
-{
-	char file[96];
-
-	snprintf(file, sizeof(file), "%s.cpu1", path);
-	unlink(file);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-}
-
 static void print(struct hyptrace_formats *fmts, const struct hyptrace_record *rec)
 {
 	static char line[HYPTRACE_LINE_MAX];
@@ -117,11 +72,11 @@ static void print(struct hyptrace_formats *fmts, const struct hyptrace_record *r
 	char *end;
 
 	end = hyptrace_formats_line(fmts, rec, line);
-	check(!end || end <= line + sizeof(line), "a line is too long");
+	fuzz_check(!end || end <= line + sizeof(line), "a line is too long");
 	event = hyptrace_formats_event(fmts, rec);
 	if (!event)
 		return;
-	check(hyptrace_formats_text(fmts, event, rec, &len), "an event has no text");
+	fuzz_check(hyptrace_formats_text(fmts, event, rec, &len), "an event has no text");
 	hyptrace_formats_task(fmts, rec, &len);
 	for (i = 0; i < event->nr_fields; i++) {
 		const unsigned char *at = hyptrace_field_bytes(event->fields[i], rec, &size);
@@ -146,8 +101,8 @@ static void read_all(struct hyptrace_file *file, size_t size,
 		ret = hyptrace_file_next(file, &event, &err);
 		if (ret == 1 && fn)
 			fn(arg, event);
-		check(ret == 1 || ret == -ENODATA || err.text[0], "an error has no text");
-		check(++steps <= STEPS(size), "reading does not end");
+		fuzz_check(ret == 1 || ret == -ENODATA || err.text[0], "an error has no text");
+		fuzz_check(++steps <= STEPS(size), "reading does not end");
 	} while (ret == 1 || ret == -EBADMSG);
 }
 
@@ -188,7 +143,7 @@ static void try_export(struct hyptrace_file *file, size_t size,
 	struct hyptrace_model *model = hyptrace_model_new(x.formats, NULL);
 	struct origin *origin = origin_new(x.info);
 
-	check(model, "there is no memory");
+	fuzz_check(model, "there is no memory");
 	x.origin = origin;
 	x.model = model;
 	for (i = 0; i < x.info->nr_cpus; i++)
@@ -245,7 +200,7 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 	read_all(file, size, NULL, NULL);
 	*hyptrace_file_options(file) = all;
 	hyptrace_file_walk(file, count_subbuf, &nr, &err);
-	check(nr <= STEPS(size), "there are more sub-buffers than bytes");
+	fuzz_check(nr <= STEPS(size), "there are more sub-buffers than bytes");
 	number = (number >> 8) % (2 * nr_formats * EXPORTS_EACH);
 	if (number >= 2 * nr_formats)
 		return;
@@ -258,25 +213,24 @@ static void use_file(struct hyptrace_file *file, size_t size, uint32_t number)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int fd = -1, part_fd = -1;
+	char path[64];
 	struct hyptrace_error err = {};
 	struct hyptrace_file *file;
 	size_t part;
 
-	if (fd < 0)
-		atexit(remove_files);
 	if (size > FUZZ_SIZE_MAX)
 		size = FUZZ_SIZE_MAX;
-	write_memory(&fd, "", data, size);
+	fuzz_write("f", data, size);
 	/* a sub-buffer of the smallest size begins there */
 	part = (size - size / 2) & ~(size_t)1023;
-	write_memory(&part_fd, ".cpu1", data + part, size - part);
+	fuzz_write("f.cpu1", data + part, size - part);
+	snprintf(path, sizeof(path), "%s/f", fuzz_folder());
 	fuzz_memory_begin();
 	file = hyptrace_file_open(path, &err);
-	check(file || err.text[0], "an error has no text");
+	fuzz_check(file || err.text[0], "an error has no text");
 	if (file)
 		use_file(file, size, hash(data, size));
 	hyptrace_file_close(file);
-	check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
+	fuzz_check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
 	return 0;
 }
