@@ -213,10 +213,12 @@ void strace_summary_print(struct strace_summary *summary, struct printer *p)
 	struct strace_sum all = { .total = summary->outer };
 	char number[STRACE_NUMBER_SIZE];
 	const struct strace_sum *sum;
+	unsigned int i;
 
 	strace_summary_sort(summary);
 	printer_table(p, NULL, &columns);
-	for (sum = summary->sums; sum < summary->sums + summary->nr; sum++) {
+	for (i = 0; i < summary->nr; i++) {
+		sum = &summary->sums[i];
 		print_row(p, sum, summary->outer, hyptrace_kind_event(sum->kind),
 			  strace_name(sum->name, sum->key, number));
 		all.calls += sum->calls;

@@ -105,13 +105,16 @@ static void *finish(void *arg)
 	struct record_host_cpu *cpu;
 	struct record_ring *ring;
 	struct stat st;
+	unsigned int i;
 
 	/* the events that the disk had no room for */
 	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
 		ring->unwritten = hyptrace_file_unwritten(file->ended, ring->cpu);
-	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)
+	for (i = 0; i < r->host.nr_cpus; i++) {
+		cpu = &r->host.cpus[i];
 		cpu->unwritten = hyptrace_file_unwritten(file->ended,
 							 cpu->id | HYPTRACE_FILE_OF_HOST);
+	}
 	/* the command was killed while it aged files */
 	if (ages && !access(before, F_OK))
 		age_files(r);
