@@ -60,7 +60,7 @@ check()
 		not_ok "$name: not found in $target after $runs files"
 		return
 	fi
-	found=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name/log")
+	found=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name/log" | tail -n 1)
 	if ! bin=$good fuzz_once "$target" "$seed" 1 "${crashes[0]}" >"$work/$name/good" 2>&1; then
 		tail -n 20 "$work/$name/good"
 		cp "${crashes[0]}" "$good"

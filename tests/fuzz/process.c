@@ -34,8 +34,10 @@ static struct result {
 } *result;
 
 static int (*verb_main)(int argc, char **argv);
+static bool is_verb;	/* this process runs one: else it is libFuzzer */
 
 /* The linker has the calls of the verbs come here (--wrap). */
+void __real_exit(int code) __attribute__((noreturn));
 void __real__exit(int code) __attribute__((noreturn));
 pid_t __real_waitpid(pid_t pid, int *status, int options);
 void __wrap_exit(int code) __attribute__((noreturn));
@@ -66,6 +68,8 @@ void __wrap__exit(int code)
 	const size_t memory = fuzz_memory_peak();
 	size_t i;
 
+	if (!is_verb)
+		__real__exit(code);
 	if (memory > result->memory)
 		result->memory = memory;
 	for (i = 0; i < nr_counters(); i++)
@@ -77,6 +81,8 @@ void __wrap__exit(int code)
 /* libFuzzer takes exit() for a mistake of the target. */
 void __wrap_exit(int code)
 {
+	if (!is_verb)
+		__real_exit(code);
 	fflush(NULL);
 	__wrap__exit(code);
 }
@@ -117,6 +123,7 @@ static void begin_child(int out, int log)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	is_verb = true;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* of libFuzzer's own handlers, one would go on */
 	signal(SIGXCPU, SIG_DFL);

@@ -86,14 +86,14 @@ test_tools_lines-libs := $(tools-libs)
 test_tools_loop-srcs := $(call command,loop.c clock.c printer.c columns.c out.c die.c)
 test_tools_loop-cflags := $(tools-cflags)
 
-test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c map.c)
+test_tools_strace-srcs := $(test_tools_lines-srcs) $(call command,strace_print.c)
 test_tools_strace-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_strace-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_note choice_list session_fail)
 test_tools_strace_choice-srcs := $(filter-srcs) $(tools-model-srcs) $(call command,strace_choice.c out.c die.c)
 test_tools_strace_choice-cflags := $(test_tools_lines-cflags)
 test_tools_strace_choice-libs := $(test_tools_lines-libs)
-test_tools_graph-srcs := $(test_tools_lines-srcs) $(call command,graph_run.c graph_print.c graph_sums.c functions.c map.c)
+test_tools_graph-srcs := $(test_tools_lines-srcs) $(call command,graph_run.c graph_print.c graph_sums.c functions.c)
 test_tools_graph-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_graph-libs := $(test_tools_lines-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,choice_list \
