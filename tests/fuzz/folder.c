@@ -13,7 +13,7 @@
 /* Descriptors that nftw() may have open at once */
 #define DEPTH_MAX	8
 
-static char folder[] = "/dev/shm/hyptrace-fuzz-XXXXXX";
+static char folder[32] = "/dev/shm/hyptrace-fuzz-XXXXXX";
 static bool is_made;
 static pid_t owner;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fuzzers: libFuzzer has mutate.c change files, and gives them to target.c, images.c or verbs.c.
+ * The fuzzers: libFuzzer has mutate.c change files, and gives them to target.c, images.c or
+ * verbs.c.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

@@ -21,7 +21,7 @@
 _Static_assert(sizeof(struct hyptrace_seal) == 16, "seal");
 _Static_assert(offsetof(struct hyptrace_seal, bytes) == 8, "seal");
 
-const size_t fuzz_tail = 0;
+const size_t fuzz_tail;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -371,8 +371,8 @@ void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size)
 }
 
 /*
- * The bytes at the begin of a dump that stay as they are: libkdumpfile 0.5.1 trusts them, and is not
- * tested here. corpus_image.py makes them. 0: it is no dump.
+ * The bytes at the begin of a dump that stay as they are: libkdumpfile 0.5.1 trusts them, and is
+ * not tested here. corpus_image.py makes them. 0: it is no dump.
  */
 static size_t dump_head(const uint8_t *data, size_t size)
 {

@@ -24,7 +24,8 @@ build()
 	for patch in "$here"/plants/*.patch; do
 		patch -d "$work/src" -p1 -s -F 0 <"$patch" || { echo "not ok - ${patch##*/} does not apply" && return 1; }
 	done
-	make -s -j 2 -C "$here" O="$work/bin" SRC="$work/src" FUZZ_CC="${FUZZ_CC:-clang} -include $here/plants/plant.h"
+	make -s -j 2 -C "$here" O="$work/bin" SRC="$work/src" FUZZ_CC="${FUZZ_CC:-clang} -include $here/plants/plant.h" || return
+	echo "note: the planted bugs are built"
 }
 
 # value_of KEY PATCH
@@ -42,9 +43,10 @@ not_ok()
 
 check()
 {
-	local name=$1 patch=$here/plants/$1.patch target pattern found start=$SECONDS files=() crashes=()
+	local name=$1 patch=$here/plants/$1.patch target pattern found start=$SECONDS patterns files=() crashes=()
 	target=$(value_of Target "$patch")
-	for pattern in $(value_of Seeds "$patch"); do
+	read -ra patterns < <(value_of Seeds "$patch")
+	for pattern in "${patterns[@]}"; do
 		# shellcheck disable=SC2206 # it is a pattern
 		files+=("$here"/corpus/$pattern.zst)
 	done

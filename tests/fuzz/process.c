@@ -156,7 +156,8 @@ struct fuzz_end fuzz_run(int (*run)(int argc, char **argv), int argc, char **arg
 	pid_t pid;
 
 	if (!result) {
-		result = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		result = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			      -1, 0);
 		fuzz_check(result != MAP_FAILED, "there is no memory");
 		verb_main = run;
 	}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzz what reads files, by libFuzzer: RUNS files (8000; with FULL=1 a million), half of them for the reader of trace files and
-# all exports, 3 of 10 for all verbs that read files or dumps, the others for memory that has outlived a reset. Two processes
+# Fuzz what reads files, by libFuzzer: RUNS files (8000; with FULL=1 a million), 6 of 10 for the reader of trace files and all
+# exports, 2 of 10 for all verbs that read files or dumps, the others for memory that has outlived a reset. Two processes
 # share what they have found. SEED=N takes other files. A file may take 5 s, and 100 MiB of memory. With FULL=1 or PLANTS=1 the
 # fuzzer itself is tested, too: see plants.sh. The last line is "N passed, N failed".
 
@@ -73,8 +73,8 @@ plant()
 	fi
 }
 
-fuzz files $((runs * 5 / 10)) "trace files" "$here"/corpus/*.zst
-fuzz verbs $((runs * 3 / 10)) "files for verbs" "$here"/corpus/*.zst "$here"/corpus/images/*.zst
+fuzz files $((runs * 6 / 10)) "trace files" "$here"/corpus/*.zst
+fuzz verbs $((runs * 2 / 10)) "files for verbs" "$here"/corpus/*.zst "$here"/corpus/images/*.zst
 fuzz images $((runs * 2 / 10)) "images of memory" "$here"/corpus/images/image-*.zst
 [[ -z ${FULL:-}${PLANTS:-} ]] || plant
 echo "$passed passed, $failed failed"

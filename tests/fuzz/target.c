@@ -34,7 +34,7 @@
 /* The linker puts the formats of all files together. */
 extern const struct export_format __start_export_formats[], __stop_export_formats[];
 
-const size_t fuzz_tail = 0;
+const size_t fuzz_tail;
 
 /* of the other files of the command */
 volatile sig_atomic_t signals_stop;

@@ -109,7 +109,7 @@ struct strace_sum {
 struct strace_summary {
 	struct strace_sum	*sums;
 	unsigned int		nr;
-	struct map		unnamed;	/* those without a name, by @key and @kind: index + 1 */
+	struct map		unnamed;	/* by key and kind: place + 1, if unnamed */
 	uint64_t		outer;		/* ns of the calls that are in no other one */
 };
 

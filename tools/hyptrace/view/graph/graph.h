@@ -47,7 +47,7 @@ struct graph_sum {
 struct graph_sums {
 	struct graph_sum	*list;
 	unsigned int		nr;
-	struct map		unnamed;	/* places of those without a name, by number and parent */
+	struct map		unnamed;	/* by number and parent: place */
 	unsigned int		at;	/* the function that the CPU is in */
 	bool			is_tree;
 };

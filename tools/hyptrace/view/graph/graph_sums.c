@@ -148,6 +148,13 @@ static const struct column all_columns[] = {
 	{ "function", "FUNCTION", 0, print_name },
 };
 
+static char *indented(const struct graph_sum *sum)
+{
+	const int levels = MIN(sum->depth, GRAPH_LEVELS_MAX);
+
+	return xasprintf("%*s%s", INDENT * levels, "", sum->name);
+}
+
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
 	struct columns columns = COLUMNS(all_columns);
@@ -164,8 +171,7 @@ void graph_sums_print(struct graph_sums *sums, struct printer *p)
 		struct graph_sum *sum = &sums->list[i];
 
 		if (sums->is_tree)
-			sum->text = xasprintf("%*s%s", INDENT * (int)MIN(sum->depth, GRAPH_LEVELS_MAX),
-					      "", sum->name);
+			sum->text = indented(sum);
 		columns_print(&columns, p, sum);
 		for (i = sum->first; !i && sum != sums->list; sum = &sums->list[sum->parent])
 			i = sum->next;
