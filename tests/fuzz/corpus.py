@@ -23,6 +23,8 @@ VISIT = ("hyp_enter", "hyp_exit", "host_hcall", "guest_enter", "guest_exit", "me
          "host_mem_abort", "tlbi", "hyp_pool", "vcpu_load", "lock_wait", "func", "pmu")
 FUNCTIONS = ("handle___kvm_vcpu_run", "__kvm_vcpu_run", "__deactivate_traps", "hyp_spin_lock")
 NAMES_MAX = 3
+# leaks needs the names of all hypercalls
+VISIT_NAMES_MAX = 60
 RECORDS = 24
 SUBBUFS = 2
 
@@ -42,12 +44,12 @@ def split(data):
     return data[begin:end].decode().split("\n"), [data[i:i + 4096] for i in range(at, len(data), 4096)]
 
 
-def shorten(fmt):
+def shorten(fmt, names_max):
     """Keep the first names of each list in a print format."""
-    return re.sub(r"((?:, \{[^}]*\}){%d})(?:, \{[^}]*\})*" % NAMES_MAX, r"\1", fmt)
+    return re.sub(r"((?:, \{[^}]*\}){%d})(?:, \{[^}]*\})*" % names_max, r"\1", fmt)
 
 
-def describe(lines, events):
+def describe(lines, events, names_max=NAMES_MAX):
     """Return the description with these events and few names, and the fields of its events by their ids."""
     result, fields, keep, names = [], {}, True, 0
     for line in lines:
@@ -57,7 +59,7 @@ def describe(lines, events):
             keep = line.split('"')[1] in events
             if keep:
                 fields[number] = []
-            line = shorten(line)
+            line = shorten(line, names_max)
         elif word == "field":
             names = 0
             if keep:
@@ -66,7 +68,7 @@ def describe(lines, events):
             names += 1
         elif word in ("hypercall", "arg"):
             keep = True
-        if not keep or (word == "symbol" and names > NAMES_MAX) or word in ("command", "uname"):
+        if not keep or (word == "symbol" and names > names_max) or word in ("command", "uname"):
             continue
         result.append(line)
     return result, fields
@@ -157,6 +159,9 @@ def visits(lines):
         put(1, "pmu", counter=8, of=1, count=7000 + i)
         put(5, "host_hcall", id=8 if i % 2 else 4, arg1=0x80000 + i, duration=320 + 900 * (i % 2), ret=-(i == 5))
         put(10, "hyp_exit", reason=3)
+    put(50, "mem_transition", op=2, **{"from": 0}, to=2, pfn=0x80010, nr=1, handle=0x1000)
+    put(90, "host_hcall", id=21, arg1=0x1000, duration=50)
+    put(50, "mem_transition", op=3, **{"from": 2}, to=0, pfn=0x80010, nr=1, handle=0x1000)
     put(900, "psci_call", func=0x84000000, duration=50, ret=-2)
     put(90, "host_smc", id=0x80000000, duration=50)
     put(90, "host_mem_abort", esr=0x92000047, addr=0x80000000, duration=70, ret=-1)
@@ -316,7 +321,7 @@ def main():
     images = {}
     for name, image in IMAGES.items():
         if name.startswith("visits"):
-            text, fields = describe(name_functions(lines), VISIT)
+            text, fields = describe(name_functions(lines), VISIT, VISIT_NAMES_MAX)
             images[name] = image.make(text, fields, visits(lines))
             continue
         text, fields = describe(lines, EVENTS if name in ("v6", "zstd-big") else FEW)
