@@ -45,11 +45,14 @@ void __wrap__exit(int code) __attribute__((noreturn));
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
 bool __wrap_child_save_snapshot(const char *remote, const char *path);
 
-/* No verb ends with the code of a sanitizer, whose default is 1. */
+/*
+ * No verb ends with the code of a sanitizer, whose default is 1. All processes would ask the same
+ * symbolizer, and get answers of each other: ASAN_OPTIONS=symbolize=1 is for a single file.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-	return "exitcode=77";
+	return "exitcode=77:symbolize=0";
 }
 
 static size_t nr_counters(void)
