@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Does the fuzzer find bugs? plants.sh [NAME]... puts a bug in each kind of reader (plants/NAME.patch), and lets a target of
 # libFuzzer look for it from some files of corpus/ on: a patch has lines "Target: ", "Seeds: " and, for the target "verbs",
-# "Verb: ". It must be found within RUNS files (8000), and without the bug none of the files that found it may fail. SEED=N
+# "Verb: ". It must be found within RUNS files (20000), and without the bug none of the files that found it may fail. SEED=N
 # takes other files. All bugs are built at once: $PLANTED names the one that is there. The last line is "N passed, N failed".
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
-runs=${RUNS:-8000} seed=${SEED:-1}
+runs=${RUNS:-20000} seed=${SEED:-1}
 # where run.sh builds, without the bugs
 good=${BIN:-$here/build}
 work=$(mktemp -d)
