@@ -158,7 +158,7 @@ static char *indented(const struct graph_sum *sum)
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
 	struct columns columns = COLUMNS(all_columns);
-	auto_free unsigned int *room = NULL;
+	unsigned int *room auto_free = NULL;
 	unsigned int i;
 
 	if (!sums->nr)
