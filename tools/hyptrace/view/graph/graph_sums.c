@@ -158,14 +158,14 @@ static char *indented(const struct graph_sum *sum)
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
 	struct columns columns = COLUMNS(all_columns);
-	unsigned int *room auto_free = NULL;
-	unsigned int i;
+	unsigned int i, *room;
 
 	if (!sums->nr)
 		xappend(sums->list, sums->nr);
 	room = xcalloc(sums->nr, sizeof(*room));
 	for (i = 0; i < sums->nr; i++)
 		sort(sums, i, room);
+	free(room);
 	printer_table(p, NULL, &columns);
 	for (i = sums->list[0].first; i;) {
 		struct graph_sum *sum = &sums->list[i];
