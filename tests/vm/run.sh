@@ -28,6 +28,7 @@ usage()
 	  --qmp SOCKET         QEMU listens there for commands (QMP)
 	  --reboot             let the guest start again when its kernel has panicked
   --interactive        run a shell on this terminal, without a timeout
+	With HYPTRACE_COVERAGE=DIR in the environment, DIR gets a file of the instructions that EL2 has executed: see coverage.sh.
 	stdout, stderr and the exit code are those of the command. Exit code 124: timeout. 125: the guest failed; it did not
 	start, or died, or its kernel complained although the command succeeded.
 	END
@@ -190,6 +191,16 @@ else
 	exec 3</dev/null
 fi
 
+# QEMU logs each block of code before it executes it for the first time, and again whenever it has dropped the translation.
+# Log only addresses that EL2 has for its own memory, in kernels with 48 or 52 bits, and keep each instruction once.
+if [[ -n ${HYPTRACE_COVERAGE:-} ]]; then
+	mkfifo "$work/blocks"
+	covered=$(mktemp "$HYPTRACE_COVERAGE/${out##*/}.XXXXXX")
+	awk '/^0x/ && !seen[$1 $2]++ { print $1, $2 }' "$work/blocks" >"$covered" &
+	covering=$!
+	line+=(-d in_asm -D "$work/blocks" -dfilter "0x800000000000+0x400000000,0x8000000000000+0x400000000")
+fi
+
 # The guest must end when this script ends, also when this script is killed.
 setpriv --pdeathsig TERM timeout --foreground -k 5 "$timeout" qemu-system-aarch64 "${line[@]}" <&3 2>"$work/qemu" &
 qemu=$!
@@ -202,6 +213,12 @@ if ((${#readers[@]})); then
 	exec 4<>"$work/out" 5<>"$work/err"
 	exec 4>&- 5>&-
 	wait "${readers[@]}" || true
+fi
+
+if [[ -n ${covering:-} ]]; then
+	exec 4<>"$work/blocks"
+	exec 4>&-
+	wait "$covering" || true
 fi
 
 if ((code == 124)); then
