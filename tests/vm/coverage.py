@@ -6,15 +6,20 @@ coverage.py BUILD LIMIT FILE...: BUILD is the folder in which the kernel was bui
 collected in a boot of it. coverage.sh says more. The exit code is 1 if less than LIMIT percent were executed.
 """
 import collections
+import functools
 import os
 import re
 import struct
 import subprocess
 import sys
+import tempfile
 
 OBJECTS = "drivers/hyptrace/hyp"
 CROSS = "aarch64-linux-gnu-"
 NR_LISTED = 4       # lines of the source that are printed of a range
+
+# size: in bytes
+Function = collections.namedtuple("Function", "section offset size name")
 
 
 def die(text):
@@ -23,19 +28,6 @@ def die(text):
 
 def said_by(*command, text=""):
     return subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
-def objects_of(build):
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(build, OBJECTS))
-                  for name in names if name.endswith(".nvhe.o"))
-
-
-def functions_of(file):
-    """Return (section, offset, size, name) of each function of an object. What ALTERNATIVE() may put in their place is in
-    the same section, but is not executed there: it is in no function."""
-    line = re.compile(r"^([0-9a-f]{16}) .{7} (\.text\S*)\t([0-9a-f]{16}) (?:\.\S+ )?(\S+)$", re.M)
-    return [(section, int(offset, 16), int(size, 16), name)
-            for offset, section, size, name in line.findall(said_by(CROSS + "objdump", "-t", file)) if int(size, 16)]
 
 
 class Text:
@@ -49,38 +41,25 @@ class Text:
             self.places[name].append(int(address, 16))
         self.begin, = self.places["__hyp_text_start"]
         self.end, = self.places["__hyp_text_end"]
-        for line in said_by(CROSS + "readelf", "-SW", vmlinux).splitlines():
-            found = re.search(r"PROGBITS +([0-9a-f]{16}) ([0-9a-f]+) ([0-9a-f]+) ", line)
-            if not found:
-                continue
-            section, offset, size = (int(number, 16) for number in found.groups())
-            if section <= self.begin < section + size:
+        for numbers in re.findall(r"PROGBITS +([0-9a-f]{16}) ([0-9a-f]+) ([0-9a-f]+) ",
+                                  said_by(CROSS + "readelf", "-SW", vmlinux)):
+            address, offset, size = (int(number, 16) for number in numbers)
+            if address <= self.begin < address + size:
                 with open(vmlinux, "rb") as file:
-                    file.seek(offset + self.begin - section)
+                    file.seek(offset + self.begin - address)
                     self.bytes = file.read(self.end - self.begin)
 
-    def word(self, address):
-        return struct.unpack_from("<I", self.bytes, address - self.begin)[0]
-
-    def bases(self, functions):
-        """Return where the sections of an object are: a function whose name is unique tells."""
-        bases = {}
-        for section, offset, _, name in functions:
-            places = self.places["__kvm_nvhe_" + name]
-            if len(places) == 1:
-                bases.setdefault(section, places[0] - offset)
-        return bases
-
     def executed(self, file):
-        """Return the addresses at which the instructions of a boot were linked.
+        """Return the addresses to which the instructions of a boot were linked.
 
         EL2 runs in a mapping of its own. Most instructions are not changed at boot: they tell its distance.
         """
         with open(file, encoding="ascii") as lines:
             pairs = [(int(address.rstrip(":"), 16), int(word, 16)) for address, word in map(str.split, lines)]
         at = collections.defaultdict(list)
-        for address in range(self.begin, self.end, 4):
-            at[address & 0xfff, self.word(address)].append(address)
+        for offset in range(0, len(self.bytes) & ~3, 4):
+            address = self.begin + offset
+            at[address & 0xfff, struct.unpack_from("<I", self.bytes, offset)[0]].append(address)
         votes = collections.Counter(address - linked for address, word in pairs
                                     for linked in at[address & 0xfff, word])
         if not votes:
@@ -92,63 +71,122 @@ class Text:
         return found
 
 
+class Object:
+    """An object of the project, of the build @build"""
+
+    def __init__(self, build, file):
+        self.build, self.file = build, file
+        self.name = os.path.relpath(file, os.path.join(build, OBJECTS))
+        # What ALTERNATIVE() may put in its place at boot is in the same section, but in no function.
+        line = re.compile(r"^([0-9a-f]{16}) .{7} (\.text\S*)\t([0-9a-f]{16}) (?:\.\S+ )?(\S+)$", re.M)
+        self.functions = [Function(section, int(offset, 16), int(size, 16), name)
+                          for offset, section, size, name in line.findall(said_by(CROSS + "objdump", "-t", file))
+                          if int(size, 16)]
+
+    def bases(self, text):
+        """Return where the sections are linked to: a function whose name is unique tells."""
+        bases = {}
+        for function in self.functions:
+            places = text.places["__kvm_nvhe_" + function.name]
+            if len(places) == 1:
+                bases.setdefault(function.section, places[0] - function.offset)
+        return bases
+
+    @functools.cached_property
+    def with_lines(self):
+        """Compile it as the kernel's build has, but with the lines of its source. Return the new object."""
+        with open(os.path.join(os.path.dirname(self.file), f".{os.path.basename(self.file)}.cmd"),
+                  encoding="utf-8") as lines:
+            command = lines.readline().split(" := ", 1)[1]
+        self.folder = tempfile.TemporaryDirectory()
+        new = os.path.join(self.folder.name, "object")
+        command, nr = re.subn(r" -o \S+\.nvhe\.o ", f" -g -o {new} ", re.sub(r"-Wp,-MMD,\S+", "", command))
+        if nr != 1:
+            die(f"{self.name}: how was it compiled?")
+        subprocess.run(["sh", "-c", command], cwd=self.build, check=True)
+        return new
+
+    def sources(self, section, offsets):
+        """Return for each offset its lines of the source, as (place, text), the innermost inlined function first."""
+        said = said_by(CROSS + "addr2line", "-a", "-i", "-j", section, "-e", self.with_lines,
+                       text="".join(f"{offset:#x}\n" for offset in offsets))
+        result = []
+        for line in said.splitlines():
+            if line.startswith("0x"):
+                result.append([])
+                continue
+            path, number = line.split(" (")[0].rsplit(":", 1)
+            result[-1].append((f"{os.path.basename(path)}:{number}", line_of(os.path.join(self.build, path), number)))
+        return dict(zip(offsets, result))
+
+
+@functools.cache
+def lines_of(path):
+    try:
+        with open(path, encoding="utf-8") as lines:
+            return lines.read().splitlines()
+    except OSError:
+        return []
+
+
+def line_of(path, number):
+    lines = lines_of(path)
+    return lines[int(number) - 1].strip() if number.isdigit() and 0 < int(number) <= len(lines) else ""
+
+
 class Unreachable:
     """What this kernel, or the emulator, cannot execute"""
 
     def __init__(self, file):
-        self.entries = []
+        self.entries = collections.Counter()
         with open(file, encoding="ascii") as lines:
             for line in lines:
                 if line.strip() and not line.startswith("#"):
-                    function, text, _ = (part.strip() for part in line.split("|"))
-                    self.entries.append([function, text, 0])
+                    function, part, _ = (word.strip() for word in line.split("|"))
+                    self.entries[function, part] = 0
 
     def has(self, function, lines):
-        for entry in self.entries:
-            if entry[0] == function and (entry[1] == "*" or any(entry[1] in line for line in lines)):
-                entry[2] += 1
+        for name, part in self.entries:
+            if name == function and (part == "*" or any(part in text for _, text in lines)):
+                self.entries[name, part] += 1
                 return True
         return False
 
 
-def sources(file, section, offsets):
-    """Return for each offset its lines of the source, as (place, text), the innermost inlined function first."""
-    said = said_by(CROSS + "addr2line", "-a", "-i", "-j", section, "-e", file, text="".join(f"{o:#x}\n" for o in offsets))
-    result, read = [], {}
-    for line in said.splitlines():
-        if line.startswith("0x"):
-            result.append([])
-            continue
-        path, number = line.split(" (")[0].rsplit(":", 1)
-        if path not in read:
-            try:
-                with open(path, encoding="utf-8") as text:
-                    read[path] = text.read().splitlines()
-            except OSError:
-                read[path] = []
-        number = int(number) if number.isdigit() else 0
-        text = read[path][number - 1].strip() if 0 < number <= len(read[path]) else ""
-        result[-1].append((f"{os.path.basename(path)}:{number}", text))
-    return result
-
-
-def report_missed(file, function, offsets, unreachable):
-    """Print the ranges of a function that were not executed, with the lines that they are of. Return how many of
-    their instructions can be."""
-    section, begin, size, name = function
-    lines = dict(zip(offsets, sources(file, section, offsets)))
-    reachable = [offset for offset in offsets if not unreachable.has(name, [text for _, text in lines[offset]])]
-    if reachable:
-        print(f"  {name}(): {len(offsets)} of {size // 4} were not reached")
-    while reachable:
-        run = [reachable.pop(0)]
-        while reachable and reachable[0] == run[-1] + 4:
-            run.append(reachable.pop(0))
-        print(f"    +{run[0] - begin:#x}: {len(run)} instructions")
-        seen = dict.fromkeys(lines[offset][-1] if lines[offset] else ("?", "") for offset in run)
+def report_function(function, sources, unreachable):
+    """Print the ranges that were not executed, with the lines that they are of, without what cannot be. Return the
+    number of instructions that cannot be."""
+    left = [offset for offset in sources if not unreachable.has(function.name, sources[offset])]
+    excused = len(sources) - len(left)
+    if left:
+        print(f"  {function.name}(): {len(left)} of {function.size // 4} were not executed")
+    while left:
+        run = [left.pop(0)]
+        while left and left[0] == run[-1] + 4:
+            run.append(left.pop(0))
+        print(f"    +{run[0] - function.offset:#x}: {len(run)} instructions")
+        seen = dict.fromkeys(sources[offset][at] for offset in run for at in (-1, 0) if sources[offset])
         for place, text in list(seen)[:NR_LISTED]:
             print(f"      {place}: {text}")
-    return len([offset for offset in offsets if not unreachable.has(name, [text for _, text in lines[offset]])])
+    return excused
+
+
+def report_object(item, text, executed, unreachable):
+    """Print what was not executed of an object. Return the numbers of its instructions, of those that were executed,
+    and of those that cannot be."""
+    bases = item.bases(text)
+    total = done = excused = 0
+    print(f"{item.name}:")
+    for function in item.functions:
+        if function.section not in bases:
+            die(f"{item.name}: where is {function.section}?")
+        offsets = range(function.offset, function.offset + function.size, 4)
+        missed = [offset for offset in offsets if bases[function.section] + offset not in executed]
+        total += len(offsets)
+        done += len(offsets) - len(missed)
+        if missed:
+            excused += report_function(function, item.sources(function.section, missed), unreachable)
+    return total, done, excused
 
 
 def main():
@@ -157,40 +195,23 @@ def main():
     executed = set()
     for file in files:
         of_boot = text.executed(file)
-        print(f"# {file}: {len(of_boot)} instructions of EL2, of which {len(of_boot - executed)} are new")
+        print(f"# {os.path.basename(file)}: {len(of_boot)} instructions of EL2, {len(of_boot - executed)} of them new")
         executed |= of_boot
     unreachable = Unreachable(os.path.join(os.path.dirname(os.path.abspath(__file__)), "unreachable"))
-    rows, total, covered, excused = [], 0, 0, 0
-    objects = objects_of(build)
+    objects = [Object(build, os.path.join(folder, name))
+               for folder, _, names in sorted(os.walk(os.path.join(build, OBJECTS)))
+               for name in sorted(names) if name.endswith(".nvhe.o")]
     if not objects:
         die(f"there are no objects in {build}/{OBJECTS}")
-    for file in objects:
-        name = os.path.relpath(file, os.path.join(build, OBJECTS))
-        functions = functions_of(file)
-        bases = text.bases(functions)
-        nr = done = 0
-        print(f"{name}:")
-        for function in functions:
-            section, offset, size, _ = function
-            if section not in bases:
-                die(f"{name}: where is {section}?")
-            missed = [at for at in range(offset, offset + size, 4) if bases[section] + at not in executed]
-            nr += size // 4
-            done += size // 4 - len(missed)
-            if missed:
-                excused += len(missed) - report_missed(file, function, missed, unreachable)
-        rows.append((name, nr, done))
-        total += nr
-        covered += done
-    for function, part, nr in unreachable.entries:
-        if not nr:
-            print(f"# the list of what cannot be reached has {function} | {part}: it was reached, or is not there")
-    print(f"\n{'object':24} {'instructions':>12} {'executed':>9}       %")
-    for name, nr, done in rows + [("all", total, covered)]:
-        print(f"{name:24} {nr:12} {done:9}  {100 * done / nr:6.2f}")
-    print(f"{'of those that can be':24} {total - excused:12} {covered:9}  {100 * covered / (total - excused):6.2f}")
-    if 100 * covered < limit * total:
-        print(f"less than {limit} % were executed")
+    rows = [(item.name,) + report_object(item, text, executed, unreachable) for item in objects]
+    for (function, part), nr in unreachable.entries.items():
+        print(f"# cannot be executed: {nr} instructions of {function}(): {part}")
+    total, done, excused = (sum(row[at] for row in rows) for at in (1, 2, 3))
+    print(f"\n{'object':28} {'instructions':>12} {'executed':>9}       %")
+    for name, nr, part in [row[:3] for row in rows] + [("all", total, done), ("all that can be", total - excused, done)]:
+        print(f"{name:28} {nr:12} {part:9}  {100 * part / nr:6.2f}")
+    if 100 * done < limit * total:
+        print(f"less than {limit:g} % were executed")
         sys.exit(1)
 
 
