@@ -26,6 +26,8 @@
  * is a timed event that saves nothing when it begins: hyptrace_begin_span(ring, name) and
  * hyptrace_end_span(ring, name, arguments). It is cheaper: use it if all fields are still known
  * at the end. HE_ASSIGN() sets all fields, and duration is a variable.
+ *
+ * HYP_PAYLOAD_EVENT() has no hook: only hyptrace_record_payload() records such an event.
  */
 
 #ifndef HYP_TIMED_EVENT
@@ -36,6 +38,10 @@
 #ifndef HYP_SPAN_EVENT
 #define HYP_SPAN_EVENT(name, proto, fields, assign, printk) \
 	HYP_EVENT(name, HE_PROTO(proto), fields, , printk)
+#endif
+
+#ifndef HYP_PAYLOAD_EVENT
+#define HYP_PAYLOAD_EVENT	HYP_EVENT
 #endif
 
 #include "names.h"
@@ -528,7 +534,7 @@ HYP_EVENT(hyp_panic,
  * are recorded when it ends, in the order in which they have returned: ago is how long before that
  * one did, ns. depth is the number of traced functions that have called each other to call it.
  */
-HYP_EVENT(func,
+HYP_PAYLOAD_EVENT(func,
 	HE_PROTO(u16 id, u16 depth, u64 took, u64 ago),
 	HE_STRUCT(
 		he_field(u16, id)
@@ -551,7 +557,7 @@ HYP_EVENT(func,
  * recorded before that event, if the CPU records it, and after all others of before its end.
  * counter is the number of what the PMU has counted: PMEVTYPER<n>_EL0.evtCount.
  */
-HYP_EVENT(pmu,
+HYP_PAYLOAD_EVENT(pmu,
 	HE_PROTO(u16 what, u32 event, u64 total),
 	HE_STRUCT(
 		he_field(u16, counter)

@@ -468,6 +468,11 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 		       key_of(KEY_##name), finish_of(name, FINISH_##name),	\
 		       SPAN_PAYLOAD(name, fields, assign));		\
 	}
+/* Host programs record them like any other event. */
+#ifndef HYPTRACE_ENV_HOST
+#undef HYP_PAYLOAD_EVENT
+#define HYP_PAYLOAD_EVENT(...)
+#endif
 #include "events.h"
 
 /*
