@@ -7,10 +7,7 @@
 
 const struct hyptrace_listener *hyptrace_listener;
 
-/**
- * hyptrace_wake_waiters - wake the waiters of all attachments, so that they look again
- * @remote:	control mutex held
- */
+/* Wake the waiters of all attachments, so that they look again. Control mutex held. */
 void hyptrace_wake_waiters(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_attachment *attachment;

@@ -136,10 +136,7 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 	hyptrace_remote_put(remote);
 }
 
-/**
- * hyptrace_remote_detach_all - detach everything from a remote that is being unregistered
- * @remote:	control mutex held
- */
+/* Detach everything from a remote that is being unregistered. Control mutex held. */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote)
 {
 	struct hyptrace_attachment *attachment, *next;

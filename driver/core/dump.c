@@ -149,10 +149,7 @@ static void name_ring(struct hyptrace_reader *reader, struct hyptrace_dump_list 
 	reader->dump = ring;
 }
 
-/**
- * hyptrace_dump_ring - describe a CPU's ring, also one that was exchanged for another
- * @reader:	loaded, its lock held
- */
+/* Describe a CPU's ring, also one that was exchanged for another. The reader's lock is held. */
 void hyptrace_dump_ring(struct hyptrace_reader *reader)
 {
 	struct hyptrace_dump_list *ring;
@@ -166,10 +163,7 @@ void hyptrace_dump_ring(struct hyptrace_reader *reader)
 	name_ring(reader, ring);
 }
 
-/**
- * hyptrace_dump_ring_end - undo hyptrace_dump_ring(), before the pages of the ring are freed
- * @reader:	its lock held
- */
+/* Undo hyptrace_dump_ring(), before the pages of the ring are freed. The reader's lock is held. */
 void hyptrace_dump_ring_end(struct hyptrace_reader *reader)
 {
 	if (reader->dump)
@@ -187,10 +181,7 @@ static struct hyptrace_dump_remote *find(struct hyptrace_dump_list *rings)
 	return at < dump->remotes + HYPTRACE_DUMP_REMOTES ? at : NULL;
 }
 
-/**
- * hyptrace_dump_add - describe a remote, without its events
- * @remote:	being registered
- */
+/* Describe a remote that is being registered, without its events. */
 void hyptrace_dump_add(struct hyptrace_remote *remote)
 {
 	struct hyptrace_dump_list *rings = list_grow(NULL, 0), *last = rings;
@@ -226,10 +217,7 @@ static void text_free(u64 address)
 	list_free(first);
 }
 
-/**
- * hyptrace_dump_remove - undo hyptrace_dump_add()
- * @remote:	unregistered; its rings are unloaded
- */
+/* Undo hyptrace_dump_add(). The rings are unloaded. */
 void hyptrace_dump_remove(struct hyptrace_remote *remote)
 {
 	struct hyptrace_dump_remote *at;
@@ -249,12 +237,7 @@ void hyptrace_dump_remove(struct hyptrace_remote *remote)
 	remote->dump_rings = NULL;
 }
 
-/**
- * hyptrace_dump_text_add - add a message to a description
- * @text:	the description, first all 0
- * @data:	the message
- * @size:	its bytes, aligned to NLMSG_ALIGNTO
- */
+/* Add a message to a description, which is first all 0. @size is aligned to NLMSG_ALIGNTO. */
 void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, size_t size)
 {
 	size_t used, part;
@@ -285,10 +268,9 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	}
 }
 
-/**
- * hyptrace_dump_text_end - let the page name a description in place of the last one
- * @remote:	the remote, control mutex held
- * @text:	all its messages; if it has failed, the last description stays
+/*
+ * Let the page name this description in place of the last one, which stays if this has failed.
+ * Control mutex held.
  */
 void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrace_dump_text *text)
 {
@@ -311,11 +293,7 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 	text_free(new);
 }
 
-/**
- * hyptrace_dump_init - make the page, unless it is there
- *
- * Return: 0 or -ENOMEM.
- */
+/* Make the page, unless it is there. Returns 0 or -ENOMEM. */
 int __init hyptrace_dump_init(void)
 {
 	const struct new_utsname *names = init_utsname();
@@ -354,9 +332,7 @@ int __init hyptrace_dump_init(void)
 subsys_initcall_sync(hyptrace_dump_init);
 #endif
 
-/**
- * hyptrace_dump_exit - undo hyptrace_dump_init(); no remote is registered
- */
+/* No remote is registered. */
 void hyptrace_dump_exit(void)
 {
 	/* the next user of the memory may leave it as it is */

@@ -47,13 +47,7 @@ static const struct hyptrace_meta *reader_meta(const struct hyptrace_reader *rea
 	return page_address(reader->ring->meta);
 }
 
-/**
- * hyptrace_reader_init - create the reader of a CPU, without a ring
- * @remote:	the remote
- * @cpu:	the CPU
- *
- * Return: 0 or -ENOMEM.
- */
+/* Create the reader of a CPU, without a ring. Returns 0 or -ENOMEM. */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 {
 	struct hyptrace_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
@@ -69,10 +63,7 @@ int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 	return 0;
 }
 
-/**
- * hyptrace_reader_destroy - undo hyptrace_reader_init()
- * @reader:	the reader, or NULL
- */
+/* @reader may be NULL. */
 void hyptrace_reader_destroy(struct hyptrace_reader *reader)
 {
 	if (!reader)
@@ -97,11 +88,9 @@ static void reader_reset(struct hyptrace_reader *reader)
 	reader->loss_counted = 0;
 }
 
-/**
- * hyptrace_reader_load - give the reader its ring
- * @reader:	has no ring
- * @ring:	a ring that the writer has accepted; its last page is the reader page
- * @user_meta:	the meta page of the mappings
+/*
+ * Give the reader its ring, which the writer has accepted. The last page of @ring is the reader
+ * page. @user_meta is the meta page of the mappings.
  */
 void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
@@ -127,10 +116,7 @@ static void reader_sync(struct hyptrace_reader *reader)
 	desc->ops->sync(reader->cpu, desc->priv);
 }
 
-/**
- * hyptrace_reader_unload - take the ring away from the reader
- * @reader:	after the return, nothing calls swap or sync for it
- */
+/* Take the ring away from the reader. After the return, nothing calls swap or sync for it. */
 void hyptrace_reader_unload(struct hyptrace_reader *reader)
 {
 	guard(mutex)(&reader->lock);
@@ -147,13 +133,10 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	reader_reset(reader);
 }
 
-/**
- * hyptrace_reader_exchange_ring - replace the pages of the ring, and keep its events
- * @reader:	control mutex of its remote held; not mapped, and mapping is forbidden
- * @old:	the current pages of the ring
- * @new:	the new pages; on success, the contents of @old and @new are exchanged
- *
- * Return: 0, or the error of the remote's callback.
+/*
+ * Replace the pages of the ring, and keep its events. On success, the contents of @old and @new
+ * are exchanged. Control mutex of the remote held; the ring is not mapped, and mapping is
+ * forbidden. Returns 0, or the error of the remote's callback.
  */
 int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
 				  struct hyptrace_ring_pages *new)
@@ -555,11 +538,9 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 	return 0;
 }
 
-/**
- * hyptrace_reader_clear - clear the events and counters of a CPU's ring
- * @reader:	control mutex of its remote held
- *
- * Return: 0, -ENODEV while unloaded, or the error of the remote's callback.
+/*
+ * Clear the events and counters of a CPU's ring. Control mutex of the remote held. Returns 0,
+ * -ENODEV while unloaded, or the error of the remote's callback.
  */
 int hyptrace_reader_clear(struct hyptrace_reader *reader)
 {

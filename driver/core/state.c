@@ -230,10 +230,7 @@ static bool unload_unused(struct hyptrace_remote *remote)
 	return true;
 }
 
-/**
- * hyptrace_remote_unload_unused - LOADED to UNLOADED, if the rings are unused: see core.h
- * @remote:	control mutex held
- */
+/* LOADED to UNLOADED, if the rings are unused: see core.h. Control mutex held. */
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
 {
 	if (unload_unused(remote))
@@ -289,13 +286,9 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	return err;
 }
 
-/**
- * hyptrace_tracing_start - any state to TRACING
- * @remote:	control mutex held
- * @extack:	see above
- *
- * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of the
- * remote's callback.
+/*
+ * Any state to TRACING. Control mutex held. Returns 0, also if it was tracing; as
+ * hyptrace_remote_load(), or the error of the remote's callback.
  */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -325,12 +318,9 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
 	return 0;
 }
 
-/**
- * hyptrace_tracing_stop - TRACING to LOADED, or to UNLOADED if the rings are unused
- * @remote:	control mutex held
- * @extack:	see above
- *
- * Return: 0, also if it was not tracing; or the error of the remote's callback.
+/*
+ * TRACING to LOADED, or to UNLOADED if the rings are unused. Control mutex held. Returns 0, also
+ * if it was not tracing; or the error of the remote's callback.
  */
 int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -480,9 +470,9 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	return 0;
 }
 
-/**
- * hyptrace_remote_shut_down - any state to UNLOADED, when the remote is being unregistered
- * @remote:	both mutexes held; on return the writer has no rings
+/*
+ * Any state to UNLOADED, when the remote is being unregistered: on return the writer has no rings.
+ * Both mutexes held.
  */
 void hyptrace_remote_shut_down(struct hyptrace_remote *remote)
 {

@@ -24,12 +24,7 @@ static u64 apply_holds(const struct hyptrace_remote *remote, u64 enabled)
 	return enabled;
 }
 
-/**
- * hyptrace_wanted_events - get the events that somebody wants enabled
- * @remote:	control mutex held
- *
- * Return: bit per event id.
- */
+/* The events that somebody wants enabled, a bit per id. Control mutex held, here and below. */
 u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 {
 	const struct hyptrace_attachment *attachment;
@@ -40,11 +35,7 @@ u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 	return apply_holds(remote, events);
 }
 
-/**
- * hyptrace_hold_override - a request has switched off what attachments hold
- * @remote:	control mutex held
- * @off:	what is off
- */
+/* A request has switched off what attachments hold. */
 void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off)
 {
 	struct hyptrace_attachment *attachment;
@@ -55,13 +46,7 @@ void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrac
 	}
 }
 
-/**
- * hyptrace_event_find_hold - find the socket that holds one of some events
- * @remote:	control mutex held
- * @events:	bit per event id
- *
- * Return: its hold, or NULL if there is none.
- */
+/* The hold of the socket that holds one of some events, a bit per id; or NULL. */
 const struct hyptrace_socket_hold *
 hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
 {
@@ -74,13 +59,7 @@ hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
 	return NULL;
 }
 
-/**
- * hyptrace_event_holder - get the process whose socket holds an event
- * @remote:	control mutex held
- * @event:	of the remote
- *
- * Return: the process, 0 if no socket holds the event.
- */
+/* The process whose socket holds an event; 0 if none does. */
 pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 			    const struct hyptrace_event *event)
 {
@@ -90,11 +69,7 @@ pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 	return hold ? hold->pid : 0;
 }
 
-/**
- * hyptrace_event_hold_forget - hold events no more, and leave them as they are
- * @hold:	control mutex of its remote held
- * @events:	bit per event id
- */
+/* Hold events, a bit per id, no more, and leave them as they are. */
 void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events)
 {
 	unsigned int id;

@@ -245,11 +245,7 @@ static struct miscdevice hyptrace_device = {
 	.mode	= 0600,
 };
 
-/**
- * hyptrace_chardev_register - create /dev/hyptrace and /dev/hyptrace-previous
- *
- * Return: 0 or a negative errno.
- */
+/* Create /dev/hyptrace and /dev/hyptrace-previous. */
 int __init hyptrace_chardev_register(void)
 {
 	int err = misc_register(&hyptrace_device);
@@ -262,9 +258,6 @@ int __init hyptrace_chardev_register(void)
 	return err;
 }
 
-/**
- * hyptrace_chardev_unregister - undo hyptrace_chardev_register()
- */
 void hyptrace_chardev_unregister(void)
 {
 	hyptrace_previous_unregister();

@@ -79,17 +79,13 @@ static void describe_all(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(work, describe_all);
 
-/**
- * hyptrace_describe - describe all remotes soon
- */
+/* Describe all remotes soon. */
 void hyptrace_describe(void)
 {
 	queue_delayed_work(hyptrace_wq, &work, msecs_to_jiffies(DELAY_MS));
 }
 
-/**
- * hyptrace_describe_exit - wait until nothing is described any more; no remote is registered
- */
+/* Wait until nothing is described any more. No remote is registered. */
 void hyptrace_describe_exit(void)
 {
 	cancel_delayed_work_sync(&work);
