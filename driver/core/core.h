@@ -164,14 +164,10 @@ struct hyptrace_reader {
 	pid_t					consumer;
 };
 
-/**
- * struct hyptrace_watermark - how much data wakes a waiter
- * @percent:	percentage of the sub-buffers of a ring that hold data
- * @bytes:	bytes of data; 0 unless @percent is 0. If both are 0, any event wakes.
- */
+/* How much data wakes a waiter */
 struct hyptrace_watermark {
-	u32	percent;
-	u64	bytes;
+	u32	percent;	/* percentage of the sub-buffers of a ring that hold data */
+	u64	bytes;	/* bytes of data; 0 unless @percent is 0. If both are 0, any event wakes. */
 };
 
 /**
@@ -204,43 +200,27 @@ struct hyptrace_counts {
 	enum hyptrace_cpu_state	state;
 };
 
-/**
- * struct hyptrace_wants - what a consumer or the requests of the netlink family want on
- * @events:	bit per id of an event
- * @tracing:	tracing
- */
+/* What a consumer or the requests of the netlink family want on */
 struct hyptrace_wants {
-	u64	events;
+	u64	events;	/* bit per id of an event */
 	bool	tracing;
 };
 
-/**
- * struct hyptrace_term_request - a term of a filter, as a request has it
- * @attr:	the attribute, for errors
- * @field:	name of the field
- * @value:	the value, as in struct hyptrace_term
- * @op:		enum hyptrace_filter_op
- * @on_true:	what follows, as in struct hyptrace_term; not checked
- * @on_false:	the same
- */
+/* A term of a filter, as a request has it */
 struct hyptrace_term_request {
-	const struct nlattr	*attr;
-	const char		*field;
-	u64			value;
-	u8			op;
+	const struct nlattr	*attr;	/* the attribute, for errors */
+	const char		*field;	/* name of the field */
+	u64			value;	/* the value, as in struct hyptrace_term */
+	u8			op;	/* enum hyptrace_filter_op */
+	/* what follows, as in struct hyptrace_term; not checked */
 	u8			on_true;
-	u8			on_false;
+	u8			on_false;	/* the same */
 };
 
-/**
- * struct hyptrace_filter_request - a filter, as a request has it
- * @text:	the filter in the words of the user
- * @nr_terms:	number of @terms, at least 1
- * @terms:	its terms
- */
+/* A filter, as a request has it */
 struct hyptrace_filter_request {
-	const char			*text;
-	unsigned int			nr_terms;
+	const char			*text;	/* the filter in the words of the user */
+	unsigned int			nr_terms;	/* number of @terms, at least 1 */
 	struct hyptrace_term_request	terms[HYPTRACE_FILTER_TERMS_MAX];
 };
 
@@ -260,16 +240,11 @@ struct hyptrace_event_request {
 	u32					after;
 };
 
-/**
- * struct hyptrace_filter - the filter of an event
- * @nr_terms:	number of @terms
- * @terms:	its terms
- * @text:	the filter in the words of the user
- */
+/* The filter of an event */
 struct hyptrace_filter {
 	unsigned int		nr_terms;
 	struct hyptrace_term	terms[HYPTRACE_FILTER_MAX_TERMS];
-	char			text[];
+	char			text[];	/* the filter in the words of the user */
 };
 
 /**
@@ -286,32 +261,21 @@ struct hyptrace_event_options {
 	u32			after;
 };
 
-/**
- * struct hyptrace_firing - the event that has started or stopped the recording
- * @event:	the event; NULL if there is none so far
- * @cpu:	which CPU has recorded it
- * @time:	its time, ns
- */
+/* The event that has started or stopped the recording */
 struct hyptrace_firing {
-	const struct hyptrace_event	*event;
-	unsigned int			cpu;
-	u64				time;
+	const struct hyptrace_event	*event;	/* the event; NULL if there is none so far */
+	unsigned int			cpu;	/* which CPU has recorded it */
+	u64				time;	/* its time, ns */
 };
 
-/**
- * struct hyptrace_release - rings that the writer releases
- * @work:	calls @op, without the control mutex
- * @done:	complete while @work does not run
- * @buf:	the rings; @work owns them
- * @op:		the callback of the remote
- * @err:	return value of @op
- */
+/* Rings that the writer releases */
 struct hyptrace_release {
-	struct work_struct	work;
-	struct completion	done;
-	struct hyptrace_buffer	buf;
+	struct work_struct	work;	/* calls @op, without the control mutex */
+	struct completion	done;	/* complete while @work does not run */
+	struct hyptrace_buffer	buf;	/* the rings; @work owns them */
+	/* the callback of the remote */
 	int			(*op)(struct hyptrace_buffer *buf, void *priv);
-	int			err;
+	int			err;	/* return value of @op */
 };
 
 /**
@@ -526,16 +490,11 @@ int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachm
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
 						 const char *name);
 
-/**
- * struct hyptrace_symbol - a value and its name in a print format
- * @value:	the value
- * @name:	the name, without a terminating NUL
- * @length:	number of characters in @name
- */
+/* A value and its name in a print format */
 struct hyptrace_symbol {
 	u64		value;
-	const char	*name;
-	size_t		length;
+	const char	*name;	/* the name, without a terminating NUL */
+	size_t		length;	/* number of characters in @name */
 };
 
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field);
@@ -550,17 +509,13 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 bool hyptrace_triggers_armed(const struct hyptrace_remote *remote);
 void hyptrace_triggers_look(struct hyptrace_remote *remote);
 
-/**
- * struct hyptrace_counter_name - which counter it is
- * @event:	the event
- * @keys:	its counters
- * @value:	value of the field @keys->field, unless @is_others
- * @is_others:	for all values that have no counter of their own
- */
+/* Which counter it is */
 struct hyptrace_counter_name {
 	const struct hyptrace_event		*event;
 	const struct hyptrace_count_keys	*keys;
+	/* value of the field @keys->field, unless @is_others */
 	u64					value;
+	/* for all values that have no counter of their own */
 	bool					is_others;
 };
 

@@ -21,22 +21,14 @@ void hyptrace_dump_remove(struct hyptrace_remote *remote);
 void hyptrace_dump_ring(struct hyptrace_reader *reader);
 void hyptrace_dump_ring_end(struct hyptrace_reader *reader);
 
-/**
- * struct hyptrace_dump_text - the description of a remote, while it is made
- * @first:	list of its pages
- * @last:	the last page of the list
- * @page:	the last page of the description
- * @bytes:	bytes of the description
- * @sum:	its CRC, not complemented
- * @failed:	something is missing: it must not be used
- */
+/* The description of a remote, while it is made */
 struct hyptrace_dump_text {
-	struct hyptrace_dump_list	*first;
-	struct hyptrace_dump_list	*last;
-	void				*page;
-	u32				bytes;
-	u32				sum;
-	bool				failed;
+	struct hyptrace_dump_list	*first;	/* list of its pages */
+	struct hyptrace_dump_list	*last;	/* the last page of the list */
+	void				*page;	/* the last page of the description */
+	u32				bytes;	/* bytes of the description */
+	u32				sum;	/* its CRC, not complemented */
+	bool				failed;	/* something is missing: it must not be used */
 };
 
 /* device/previous.c calls this */

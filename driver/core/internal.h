@@ -206,16 +206,11 @@ int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrac
 				  struct hyptrace_ring_pages *new);
 int hyptrace_reader_clear(struct hyptrace_reader *reader);
 
-/**
- * struct hyptrace_look - the data in a ring at one moment
- * @in_page:	bytes of the reader page that were not delivered
- * @in_ring:	bytes in the other sub-buffers
- * @nr_subbufs:	number of these that hold data
- */
+/* The data in a ring at one moment */
 struct hyptrace_look {
-	u32	in_page;
-	u64	in_ring;
-	u32	nr_subbufs;
+	u32	in_page;	/* bytes of the reader page that were not delivered */
+	u64	in_ring;	/* bytes in the other sub-buffers */
+	u32	nr_subbufs;	/* number of these that hold data */
 };
 
 /* look.c */

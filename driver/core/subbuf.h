@@ -10,16 +10,11 @@
 /* Bytes of the smallest record of an event: a header and a payload of 4 bytes. */
 #define HYPTRACE_RECORD_MIN		8
 
-/**
- * struct hyptrace_walk - position of a walk over records
- * @pos:	bytes of data before the position
- * @events:	events before the position
- * @time:	time stamp of the last record before the position
- */
+/* Position of a walk over records */
 struct hyptrace_walk {
-	u32 pos;
-	u32 events;
-	u64 time;
+	u32 pos;	/* bytes of data before the position */
+	u32 events;	/* events before the position */
+	u64 time;	/* time stamp of the last record before the position */
 };
 
 bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk);

@@ -14,13 +14,9 @@
 
 #include "../core/remote.h"
 
-/**
- * struct hyptrace_writer_filter - the filter of an event
- * @nr_terms:	number of @terms; 0 without a filter
- * @terms:	its terms
- */
+/* The filter of an event */
 struct hyptrace_writer_filter {
-	unsigned int		nr_terms;
+	unsigned int		nr_terms;	/* number of @terms; 0 without a filter */
 	struct hyptrace_term	terms[HYPTRACE_FILTER_MAX_TERMS];
 };
 
