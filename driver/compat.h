@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Differences between the supported kernels. Included by any file of driver/.
- */
+/* Differences between the supported kernels. Included by any file of driver/. */
 #ifndef __HYPTRACE_COMPAT_H
 #define __HYPTRACE_COMPAT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a reader of a dump of the memory finds: see dump.c.
- */
+/* What a reader of a dump of the memory finds: see dump.c. */
 #ifndef __HYPTRACE_DUMP_H
 #define __HYPTRACE_DUMP_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Declarations that only the files of core share.
- */
+/* Declarations that only the files of core share. */
 #ifndef __HYPTRACE_INTERNAL_H
 #define __HYPTRACE_INTERNAL_H
 

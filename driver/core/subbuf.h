@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A walk over the records of a sub-buffer. Used by core, and by unit tests in user space.
- */
+/* A walk over the records of a sub-buffer. Used by core, and by unit tests in user space. */
 #ifndef __HYPTRACE_SUBBUF_H
 #define __HYPTRACE_SUBBUF_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shared by the files of device/. main.c includes it to register the device.
- */
+/* Shared by the files of device/. main.c includes it to register the device. */
 #ifndef __HYPTRACE_DEVICE_H
 #define __HYPTRACE_DEVICE_H
 

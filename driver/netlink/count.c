@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Netlink requests for counted events. Called through the tables of netlink_gen.c.
- */
+/* Netlink requests for counted events. Called through the tables of netlink_gen.c. */
 #include <linux/cpumask.h>
 #include <net/genetlink.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Read the filter of an event-set request. Called by control.c.
- */
+/* Read the filter of an event-set request. Called by control.c. */
 #include <linux/netlink.h>
 #include <net/netlink.h>
 

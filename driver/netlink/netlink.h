@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shared by the files of netlink/. main.c includes it to register the family.
- */
+/* Shared by the files of netlink/. main.c includes it to register the family. */
 #ifndef __HYPTRACE_NETLINK_H
 #define __HYPTRACE_NETLINK_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The counter that EL2 reads for its time stamps, for el2.c and kernel.c.
- */
+/* The counter that EL2 reads for its time stamps, for el2.c and kernel.c. */
 #ifndef __HYPTRACE_COUNTER_H
 #define __HYPTRACE_COUNTER_H
 

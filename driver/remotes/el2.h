@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Access to EL2, exported to hyptrace_pkvm.ko by a kernel that has hyptrace's hooks.
- */
+/* Access to EL2, exported to hyptrace_pkvm.ko by a kernel that has hyptrace's hooks. */
 #ifndef __HYPTRACE_EL2_H
 #define __HYPTRACE_EL2_H
 

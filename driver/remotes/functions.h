@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which functions of EL2 are traced: functions.c. Included by pkvm.c.
- */
+/* Which functions of EL2 are traced: functions.c. Included by pkvm.c. */
 #ifndef __HYPTRACE_FUNCTIONS_H
 #define __HYPTRACE_FUNCTIONS_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The remote "hypervisor": the nVHE, hVHE or protected (pKVM) hypervisor of arm64.
- */
+/* The remote "hypervisor": the nVHE, hVHE or protected (pKVM) hypervisor of arm64. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/arm-smccc.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls of a writer on a CPU. Called by the other files of a writer.
- */
+/* Calls of a writer on a CPU. Called by the other files of a writer. */
 #include <linux/cpu.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>

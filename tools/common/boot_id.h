@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The UUID that the kernel has made for this boot. For the library and the command.
- */
+/* The UUID that the kernel has made for this boot. For the library and the command. */
 #ifndef BOOT_ID_H
 #define BOOT_ID_H
 

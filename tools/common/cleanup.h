@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Free what a local variable holds when its scope ends. For the library and for the command.
- */
+/* Free what a local variable holds when its scope ends. For the library and for the command. */
 #ifndef CLEANUP_H
 #define CLEANUP_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The hyptrace command: find and run a verb.
- */
+/* The hyptrace command: find and run a verb. */
 #include <fcntl.h>
 
 #include "lib/hyptrace.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Parse numbers, sizes, CPU lists and event names of the command line.
- */
+/* Parse numbers, sizes, CPU lists and event names of the command line. */
 #include <ctype.h>
 #include <fnmatch.h>
 

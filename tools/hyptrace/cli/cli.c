@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command line: the options of all verbs, and the parser of a verb's own.
- */
+/* The command line: the options of all verbs, and the parser of a verb's own. */
 #include "output/columns.h"
 #include "output/die.h"
 #include "cli.h"

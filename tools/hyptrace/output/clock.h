@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The clock of a remote and the wall clock, and times with their units.
- */
+/* The clock of a remote and the wall clock, and times with their units. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory, or exit.
- */
+/* Memory, or exit. */
 #include "die.h"
 
 void die_no_memory(void)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A hash map with linear probing: see map.h.
- */
+/* A hash map with linear probing: see map.h. */
 #include "die.h"
 #include "map.h"
 

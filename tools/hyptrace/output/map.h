@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A hash map from two numbers to a number or a pointer. All 0 is an empty map.
- */
+/* A hash map from two numbers to a number or a pointer. All 0 is an empty map. */
 #ifndef MAP_H
 #define MAP_H
 

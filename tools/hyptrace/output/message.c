@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Notes and errors on stderr.
- */
+/* Notes and errors on stderr. */
 #include "lib/hyptrace.h"
 #include "die.h"
 #include "out.h"

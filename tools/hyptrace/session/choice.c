@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The events that words of the command line and -F choose, to be printed or counted.
- */
+/* The events that words of the command line and -F choose, to be printed or counted. */
 #include <fnmatch.h>
 
 #include "output/die.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Find out why events are missing although none was lost, and say it.
- */
+/* Find out why events are missing although none was lost, and say it. */
 #include "output/die.h"
 #include "session.h"
 

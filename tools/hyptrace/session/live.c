@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The events of a live remote as they happen.
- */
+/* The events of a live remote as they happen. */
 #include "output/die.h"
 #include "session.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The options of a session: the same words and meanings in each verb.
- */
+/* The options of a session: the same words and meanings in each verb. */
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Open what the options name, choose events, and run the session of a verb.
- */
+/* Open what the options name, choose events, and run the session of a verb. */
 #include "output/die.h"
 #include "session.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Find the remotes and CPUs of a verb.
- */
+/* Find the remotes and CPUs of a verb. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/utsname.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Hold the events of a session, and say why it fails, what is damaged, and what became of them.
- */
+/* Hold the events of a session, and say why it fails, what is damaged, and what became of them. */
 #include "output/die.h"
 #include "session.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the rings of a remote hold, in the order of time and without consuming it.
- */
+/* What the rings of a remote hold, in the order of time and without consuming it. */
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"

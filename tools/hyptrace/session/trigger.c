@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print triggers and what has fired.
- */
+/* Print triggers and what has fired. */
 #include "output/clock.h"
 #include "output/die.h"
 #include "output/printer.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Tables of events as CSV, written by the steps of rows. For report and export.
- */
+/* Tables of events as CSV, written by the steps of rows. For report and export. */
 #include "output/die.h"
 #include "export.h"
 #include "row.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The functions of EL2 that a CPU has called, as trees.
- */
+/* The functions of EL2 that a CPU has called, as trees. */
 #include "output/die.h"
 #include "functions.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the lines of events and of losses.
- */
+/* Print the lines of events and of losses. */
 #include "lib/hyptrace_model.h"
 #include "output/clock.h"
 #include "output/die.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Where the events of an export are from, as a file says it.
- */
+/* Where the events of an export are from, as a file says it. */
 #include "output/die.h"
 #include "export.h"
 

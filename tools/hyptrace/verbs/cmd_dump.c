@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace dump: print what a file says, and how it is made.
- */
+/* hyptrace dump: print what a file says, and how it is made. */
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

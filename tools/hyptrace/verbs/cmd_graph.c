@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace graph: print which functions of EL2 have called each other, and how long they took.
- */
+/* hyptrace graph: print which functions of EL2 have called each other, and how long they took. */
 #include "output/die.h"
 #include "view/graph/graph.h"
 

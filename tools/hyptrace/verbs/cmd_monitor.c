@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace monitor: print changes of state as they happen, or wait until triggers have fired.
- */
+/* hyptrace monitor: print changes of state as they happen, or wait until triggers have fired. */
 #include <ctype.h>
 
 #include "output/clock.h"

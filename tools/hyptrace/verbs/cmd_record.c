@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace record: write events to a file.
- */
+/* hyptrace record: write events to a file. */
 #include "output/die.h"
 #include "view/record/record.h"
 

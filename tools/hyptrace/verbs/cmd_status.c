@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace status: print the state and the counters of remotes and CPUs.
- */
+/* hyptrace status: print the state and the counters of remotes and CPUs. */
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace top: the numbers of hyptrace stat as they change, in place.
- */
+/* hyptrace top: the numbers of hyptrace stat as they change, in place. */
 #include "output/die.h"
 #include "view/top/top.h"
 

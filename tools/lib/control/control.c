@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Control requests: change a remote, its settings and its events.
- */
+/* Control requests: change a remote, its settings and its events. */
 #include <netlink/attr.h>
 
 #include "message.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Parse the driver's messages by tables of attributes and members, and netlink's extended ack.
- */
+/* Parse the driver's messages by tables of attributes and members, and netlink's extended ack. */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Messages of the netlink family "hyptrace": requests, and how their answers become structs.
- */
+/* Messages of the netlink family "hyptrace": requests, and how their answers become structs. */
 #ifndef HYPTRACE_MESSAGE_H
 #define HYPTRACE_MESSAGE_H
 

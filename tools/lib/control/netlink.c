@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The connection to the netlink family "hyptrace": requests, dumps and errors.
- */
+/* The connection to the netlink family "hyptrace": requests, dumps and errors. */
 #include <sys/socket.h>
 
 #include <linux/netlink.h>

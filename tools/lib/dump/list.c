@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The lists of addresses in a dump. All that they say is checked: the memory may be damaged.
- */
+/* The lists of addresses in a dump. All that they say is checked: the memory may be damaged. */
 #include "dump.h"
 
 /* More than this, and a list is damaged: 4 GiB of sub-buffers */

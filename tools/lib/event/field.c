@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The fields of an event: the numbers in a payload, their names, and a format file of tracefs.
- */
+/* The fields of an event: the numbers in a payload, their names, and a format file of tracefs. */
 #include <endian.h>
 #include <limits.h>
 

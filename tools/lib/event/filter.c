@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Filters: conditions on the fields of events.
- */
+/* Filters: conditions on the fields of events. */
 #include <limits.h>
 
 #include "filter.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A filter whose text is parsed, but not yet resolved for an event. For the files filter*.c.
- */
+/* A filter whose text is parsed, but not yet resolved for an event. For the files filter*.c. */
 #ifndef HYPTRACE_FILTER_H
 #define HYPTRACE_FILTER_H
 

@@ -354,9 +354,7 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 			    word_at(p.pos));
 }
 
-/*
- * Resolve a comparison: find the field of an event, and the value by its name.
- */
+/* Resolve a comparison: find the field of an event, and the value by its name. */
 
 /* Append a suggestion to an error, if there is one. */
 static enum filter_fault suggest(struct hyptrace_error *err, const char *near)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How the events of a remote are printed. For format.c and model.c.
- */
+/* How the events of a remote are printed. For format.c and model.c. */
 #ifndef HYPTRACE_FORMAT_H
 #define HYPTRACE_FORMAT_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What events mean: their kinds, and where the fields are that have a role.
- */
+/* What events mean: their kinds, and where the fields are that have a role. */
 #include "format.h"
 
 static const struct {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The names of events, of values and of results, and the arguments of hypercalls.
- */
+/* The names of events, of values and of results, and the arguments of hypercalls. */
 #include "format.h"
 
 /* Bytes of an event's name at most */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How spans wait in a nest: see nest.c. For nest_function.c, too.
- */
+/* How spans wait in a nest: see nest.c. For nest_function.c, too. */
 #ifndef NEST_H
 #define NEST_H
 

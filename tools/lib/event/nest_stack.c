@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The stack of a span that has left a nest, as flame graphs have it.
- */
+/* The stack of a span that has left a nest, as flame graphs have it. */
 #include "hyptrace_model.h"
 #include "internal.h"
 

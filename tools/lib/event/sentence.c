@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The sentences of events, and their parts: names, numbers, results, durations.
- */
+/* The sentences of events, and their parts: names, numbers, results, durations. */
 #include "meaning.h"
 
 /* The exception classes of the aborts of a lower exception level */

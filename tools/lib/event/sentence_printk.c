@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The sentence of hyp_printk: a format of the hypervisor with its numbers. For sentence.c.
- */
+/* The sentence of hyp_printk: a format of the hypervisor with its numbers. For sentence.c. */
 #include "meaning.h"
 
 /* Numbers that an event has */

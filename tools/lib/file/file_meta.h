@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a trace file says about the remote and its recording: a text between headers and data.
- */
+/* What a trace file says about the remote and its recording: a text between headers and data. */
 #ifndef HYPTRACE_FILE_META_H
 #define HYPTRACE_FILE_META_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Attach to a ring as its consumer or as an observer: of /dev/hyptrace, or of another source.
- */
+/* Attach to a ring as its consumer or as an observer: of /dev/hyptrace, or of another source. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>

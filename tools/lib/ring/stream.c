@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Deliver the events of a stream: in the order of time, up to the limit or the end.
- */
+/* Deliver the events of a stream: in the order of time, up to the limit or the end. */
 #include <sys/epoll.h>
 
 #include "stream.h"

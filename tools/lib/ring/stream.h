@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A stream of events, and the rings that it reads. For the files stream*.c.
- */
+/* A stream of events, and the rings that it reads. For the files stream*.c. */
 #ifndef HYPTRACE_STREAM_H
 #define HYPTRACE_STREAM_H
 

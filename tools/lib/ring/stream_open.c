@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Make a stream, start it, request its end, detach, and count what was discarded and lost.
- */
+/* Make a stream, start it, request its end, detach, and count what was discarded and lost. */
 #include "stream.h"
 
 #define BOUND_DEFAULT	(10 * NSEC_PER_MSEC)

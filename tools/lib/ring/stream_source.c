@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The rings of a stream: attach to them, read and decode them, wait for them. For stream.c.
- */
+/* The rings of a stream: attach to them, read and decode them, wait for them. For stream.c. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>

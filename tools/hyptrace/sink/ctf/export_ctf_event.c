@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Write the fields of an event in CTF.
- */
+/* Write the fields of an event in CTF. */
 #include <ctype.h>
 
 #include "output/die.h"

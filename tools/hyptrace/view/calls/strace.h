@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace strace: its settings and its state.
- */
+/* hyptrace strace: its settings and its state. */
 #ifndef STRACE_H
 #define STRACE_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it.
- */
+/* hyptrace strace: which calls -e chooses, and the filter at EL2 that follows from it. */
 #include <fnmatch.h>
 
 #include "output/die.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace strace: print a call as text or JSON, or with -c a table of all.
- */
+/* hyptrace strace: print a call as text or JSON, or with -c a table of all. */
 #include "output/clock.h"
 #include "output/columns.h"
 #include "output/die.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace catch: what it catches, and the parts that it is made of.
- */
+/* hyptrace catch: what it catches, and the parts that it is made of. */
 #ifndef CATCH_H
 #define CATCH_H
 

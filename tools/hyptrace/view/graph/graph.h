@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace graph: the functions of EL2 that each call has called.
- */
+/* hyptrace graph: the functions of EL2 that each call has called. */
 #ifndef GRAPH_H
 #define GRAPH_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace graph --flat and --tree: the sums of functions, and of stacks.
- */
+/* hyptrace graph --flat and --tree: the sums of functions, and of stacks. */
 #include <sys/param.h>
 
 #include "output/clock.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace record: its settings, and the parts that it is made of.
- */
+/* hyptrace record: its settings, and the parts that it is made of. */
 #ifndef RECORD_H
 #define RECORD_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The rows of stat and top, and log-linear histograms of their times.
- */
+/* The rows of stat and top, and log-linear histograms of their times. */
 #include "output/die.h"
 #include "stat.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The numbers and the state of hyptrace top.
- */
+/* The numbers and the state of hyptrace top. */
 #ifndef TOP_H
 #define TOP_H
 

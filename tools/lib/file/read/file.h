@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A trace file that is read: its structure, and the sub-buffers of its CPUs.
- */
+/* A trace file that is read: its structure, and the sub-buffers of its CPUs. */
 #ifndef HYPTRACE_FILE_INTERNAL_H
 #define HYPTRACE_FILE_INTERNAL_H
 

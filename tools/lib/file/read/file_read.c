@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Open a trace file, or say what else it is; say what it has, and choose what to read of it.
- */
+/* Open a trace file, or say what else it is; say what it has, and choose what to read of it. */
 #include "file.h"
 
 /* The field "packet" of a Perfetto trace, and the bytes of a length at most */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of.
- */
+/* Write a trace file: see hyptrace_file.h. file_write.h has the parts that it is made of. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/stat.h>
