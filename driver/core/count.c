@@ -254,8 +254,8 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 
 /*
  * Have a socket hold the events of @mask, too, or release them. @pmu is what the PMU is to count
- * from now on, if @on; with no counter, that does not change. The last release frees the counters,
- * unless count-set has requested some, and the PMU. Control mutex held.
+ * from now on, if @on; with no counter, that does not change. The last release gives back the PMU,
+ * and frees the counters unless count-set has requested some. Control mutex held.
  *
  * Returns 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of the
  * remote's callback. After an error nothing has changed, but the PMU counts nothing any more for
