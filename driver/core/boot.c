@@ -248,9 +248,12 @@ void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words)
 		.size = hyptrace_remote_default_size(remote->desc),
 		.mode = HYPTRACE_DEFAULT_MODE,
 	};
+	int err = copy ? hyptrace_remote_begin_change(remote) : -ENOMEM;
 
-	if (!copy || hyptrace_remote_begin_change(remote))
+	if (err) {
+		pr_warn("hyptrace: remote \"%s\" is not traced (error %d)\n", remote->name, -err);
 		return;
+	}
 	read_words(&boot, copy);
 	if (boot.events || boot.stop) {
 		set_events(&boot);

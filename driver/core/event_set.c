@@ -259,6 +259,35 @@ static void override_holds(struct hyptrace_remote *remote, u64 events)
 }
 
 /**
+ * hyptrace_events_set_with - as hyptrace_events_set(), without allocating memory if it disables
+ * @remote:	control mutex held
+ * @request:	which events, and how
+ * @options:	as of hyptrace_events_change()
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: as hyptrace_events_set().
+ */
+int hyptrace_events_set_with(struct hyptrace_remote *remote,
+			     const struct hyptrace_event_request *request,
+			     struct hyptrace_event_options *options,
+			     struct netlink_ext_ack *extack)
+{
+	int err = hyptrace_events_change(remote, request, options, extack);
+
+	if (err)
+		return err;
+	override_holds(remote, request->events);
+	if (request->enable) {
+		remote->requested.events |= request->events;
+	} else {
+		remote->requested.events &= ~request->events;
+		hyptrace_hold_override(remote, &(struct hyptrace_wants){
+					       .events = request->events });
+	}
+	return 0;
+}
+
+/**
  * hyptrace_events_set - enable or disable events by request
  * @remote:	control mutex held
  * @request:	which events, and how
@@ -280,19 +309,8 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
 	if (!options)
 		return -ENOMEM;
-	err = hyptrace_events_change(remote, request, options, extack);
+	err = hyptrace_events_set_with(remote, request, options, extack);
 	hyptrace_events_free_options(options);
 	kfree(options);
-	if (err)
-		return err;
-
-	override_holds(remote, request->events);
-	if (request->enable) {
-		remote->requested.events |= request->events;
-	} else {
-		remote->requested.events &= ~request->events;
-		hyptrace_hold_override(remote, &(struct hyptrace_wants){
-					       .events = request->events });
-	}
-	return 0;
+	return err;
 }

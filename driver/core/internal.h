@@ -110,6 +110,10 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 int hyptrace_events_change(struct hyptrace_remote *remote,
 			   const struct hyptrace_event_request *request,
 			   struct hyptrace_event_options *options, struct netlink_ext_ack *extack);
+int hyptrace_events_set_with(struct hyptrace_remote *remote,
+			     const struct hyptrace_event_request *request,
+			     struct hyptrace_event_options *options,
+			     struct netlink_ext_ack *extack);
 int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabled,
 			     struct hyptrace_event_options *options, bool is_release,
 			     struct netlink_ext_ack *extack);

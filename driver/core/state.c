@@ -10,6 +10,7 @@
 #include <linux/cleanup.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -449,19 +450,26 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0; as hyptrace_remote_unload(), or the error of a callback.
+ * Return: 0; as hyptrace_remote_unload(), -ENOMEM, or the error of a callback.
  */
 int hyptrace_remote_reset(struct hyptrace_remote *remote,
 			  struct netlink_ext_ack *extack)
 {
 	const struct hyptrace_event_request disable = { .events = ~0ULL };
+	struct hyptrace_event_options *options;
 	int err;
 
+	/* A lack of memory must be found before anything changes. */
+	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	if (!options)
+		return -ENOMEM;
 	err = check_unattached(remote, extack) ?:
 	      hyptrace_remote_unload(remote, extack) ?:
-	      hyptrace_events_set(remote, &disable, extack) ?:
+	      hyptrace_events_set_with(remote, &disable, options, extack) ?:
 	      hyptrace_count_stop(remote, extack) ?:
 	      hyptrace_remote_set_rate(remote, 0, extack);
+	hyptrace_events_free_options(options);
+	kfree(options);
 	if (err)
 		return err;
 	remote->size_requested = hyptrace_remote_default_size(remote->desc);

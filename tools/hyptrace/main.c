@@ -161,7 +161,9 @@ int main(int argc, char **argv)
 
 	occupy_standard_fds();
 	atexit(close_stdout);
+	/* a closed pipe and a limit of the file size are errors of write() */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	ctx.color = cmd_color_auto();
 
 	argv[0] = PROGRAM;

@@ -103,6 +103,13 @@ pty='import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[
 	done
 }
 
+@test "a limit of the size of files is reported as an error" {
+	for verb in list status "list -j" --help; do
+		run -2 bash -c "ulimit -f 0; exec hyptrace -r $REMOTE $verb >$BATS_TEST_TMPDIR/out"
+		says 'cannot write the output: File too large'
+	done
+}
+
 @test "a full disk ends a stream with an error, and the stream stops what it started" {
 	ht enable selftest
 	hyptrace -r "$REMOTE" stream -C 0 >/dev/full 2>"$BATS_TEST_TMPDIR/err" 3>&- &

@@ -71,7 +71,7 @@ const struct nlmsghdr *control_next_change(struct nl *listener, int timeout_ms);
 /* The answers of all dumps, to find out whether anything has changed */
 struct snapshot {
 	size_t	len;
-	char	data[NL_ANSWER_SIZE];
+	char	data[NL_ANSWER_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
 };
 
 int control_snapshot(struct nl *nl, struct snapshot *snapshot);

@@ -16,6 +16,7 @@
 
 #include "kselftest_harness.h"
 #include "faulty.h"
+#include "kmsg.h"
 #include "page.h"
 
 static struct nl_msg msg;
@@ -78,28 +79,13 @@ TEST_F(faults, resize_that_fails_half_way_can_be_repeated)
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
 }
 
-/* Return true if a message of the kernel since @fd was opened has the text. */
-static bool log_has(int fd, const char *text)
-{
-	static char line[8192];
-	bool found = false;
-	ssize_t len;
-
-	while ((len = read(fd, line, sizeof(line) - 1)) > 0 || (len < 0 && errno == EPIPE)) {
-		line[len > 0 ? len : 0] = 0;
-		found |= !!strstr(line, text);
-	}
-	return found;
-}
-
 /* If preparing a resize fails and the writer keeps pages, they are leaked and the log says so. */
 TEST_F(faults, resize_logs_pages_that_the_writer_keeps)
 {
-	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int kmsg = log_open();
 	struct info info;
 
 	ASSERT_LE(0, kmsg);
-	lseek(kmsg, 0, SEEK_END);
 	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "prepare_error", -ENOMEM));
 	nl_begin(&msg, &self->nl, HYPTRACE_CMD_SET);
@@ -268,11 +254,10 @@ TEST_F(faults, hold_that_fails_half_way_changes_nothing)
 TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 {
 	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
-	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int kmsg = log_open();
 	int fd = open_attached(REMOTE, 0, 0);
 
 	ASSERT_LE(0, kmsg);
-	lseek(kmsg, 0, SEEK_END);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", id));
@@ -302,13 +287,12 @@ TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 /* A remote that gives a sub-buffer which the ring does not have is not believed. */
 TEST_F(faults, swap_that_gives_no_sub_buffer_is_refused)
 {
-	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int kmsg = log_open();
 	static char data[PAGE_MAX];
 	struct info info;
 	int fd;
 
 	ASSERT_LE(0, kmsg);
-	lseek(kmsg, 0, SEEK_END);
 	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", INT_MAX));
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 	fd = open_attached(REMOTE, 0, O_NONBLOCK);

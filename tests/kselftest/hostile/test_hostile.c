@@ -6,7 +6,8 @@
  *
  * HYPTRACE_HOSTILE_CALLS (6000) is how many requests and ioctls are made at least, each, and
  * HYPTRACE_HOSTILE_SEED (1) chooses them. Which of them happen beside each other is another in each
- * run.
+ * run. So many percent of the allocations of these processes, and of their copies from and to user
+ * space, fail: HYPTRACE_HOSTILE_FAULTS (0).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "fault.h"
+#include "free_memory.h"
 #include "hostile.h"
 #include "remotes.h"
 
@@ -44,6 +47,7 @@ static void attack(struct hostile *h)
 {
 	if (nl_open(&h->nl))
 		_exit(1);
+	fault_join_storm();
 	/* a fault of what is mapped is one of the ends that a process may find */
 	for (;;) {
 		if (hostile_below(h, 2))
@@ -93,38 +97,6 @@ static void storm(const char *remote, struct hostile_tries *tries, uint64_t call
 	}
 }
 
-/*
- * KB that are free once what can be given back is. Each CPU also has a list of free pages, of
- * several MB, that nothing but zoneinfo counts.
- */
-static uint64_t free_kb(void)
-{
-	static const char *const parts[] = { "nr_free_pages ", "nr_file_pages ", "count: " };
-	uint64_t pages = 0, part;
-	unsigned int i;
-	char line[256];
-	FILE *file;
-	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
-
-	sync();
-	if (write(fd, "3", 1) != 1)
-		return 0;
-	close(fd);
-	file = fopen("/proc/zoneinfo", "r");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		for (i = 0; i < 3; i++) {
-			const char *at = strstr(line, parts[i]);
-
-			if (at && sscanf(at + strlen(parts[i]), "%lu", &part) == 1)
-				pages += part;
-		}
-	}
-	fclose(file);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static unsigned int readers(struct nl *nl, const char *remote)
 {
 	struct info info;
@@ -151,6 +123,7 @@ static bool has_holder(struct nl *nl, const char *remote)
 TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 {
 	const uint64_t calls = setting("HYPTRACE_HOSTILE_CALLS", CALLS) / ROUNDS;
+	const uint64_t percent = setting("HYPTRACE_HOSTILE_FAULTS", 0);
 	uint64_t seed = setting("HYPTRACE_HOSTILE_SEED", 1), before = 0, after = 0;
 	struct hostile_tries *tries, all = {};
 	unsigned int round, waited;
@@ -158,6 +131,8 @@ TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 	tries = mmap(NULL, sizeof(*tries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	ASSERT_NE(MAP_FAILED, tries);
+	if (percent)
+		ASSERT_TRUE(fault_prepare_storm(percent));
 	/* What was leaked is leaked in each round; what the kernel keeps otherwise is not. */
 	for (round = 0; round < ROUNDS || (before > after + SLACK_KB && round < MOST_ROUNDS);
 	     round++) {
@@ -189,6 +164,8 @@ TEST_F_TIMEOUT(hostile, processes_leave_nothing_behind, PATIENCE_S)
 			after = free_kb();
 		}
 	}
+	if (percent)
+		fault_prepare_storm(0);
 	EXPECT_LE(before, after + SLACK_KB);
 	printf("# tried: %lu requests, of which %lu were done; %lu ioctls, of which %lu attached; %lu other calls\n",
 	       all.requests, all.answered, all.ioctls, all.attached, all.others);

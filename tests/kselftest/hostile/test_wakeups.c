@@ -4,7 +4,7 @@
  * random moment around that, again and again, by each way to wait and on several CPUs at once. A
  * third process changes the latency of all, which starts their timers again.
  *
- * HYPTRACE_HOSTILE_ROUNDS (400) is how many events are written in all, and HYPTRACE_HOSTILE_SEED (1)
+ * HYPTRACE_HOSTILE_ROUNDS (400) is how many events are written in all. HYPTRACE_HOSTILE_SEED (1)
  * chooses their moments.
  */
 #include <errno.h>

@@ -36,6 +36,7 @@ static __attribute__((noreturn)) void become(const char *name, int fd)
 	dup2(fd, STDIN_FILENO);
 	setenv("LESS", LESS_OPTIONS, 0);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execl("/bin/sh", "sh", "-c", name, (char *)NULL);
 	_exit(NOT_FOUND);
 }

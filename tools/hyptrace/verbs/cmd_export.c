@@ -490,8 +490,6 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 	}
 	if (s->path && signals_catch() < 0)
 		return cmd_fail("cannot catch signals: %s", strerror(errno));
-	/* a limit of the file size is an error of write() */
-	signal(SIGXFSZ, SIG_IGN);
 	if (!job.more.nr) {
 		code = export_session(&job);
 	} else {

@@ -72,6 +72,17 @@ static const struct argp argp = {
 	.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
 };
 
+/* Write what is left to the file. A message names it: main() would call it the output. */
+static int finish_output(struct context *ctx, const char *name, int code)
+{
+	out_flush(&ctx->out);
+	if (!out_has_failed(&ctx->out))
+		return code;
+	code = cmd_fail("cannot write to \"%s\": %s", name, strerror(ctx->out.error));
+	ctx->out.error = 0;
+	return code;
+}
+
 static int cmd_strace(struct context *ctx, int argc, char **argv)
 {
 	struct stat input, output;
@@ -108,7 +119,8 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 		strace_finish(&s);
 	}
 	strace_free(&s);
-	return session_close(&s.session, code);
+	code = session_close(&s.session, code);
+	return s.output ? finish_output(ctx, s.output, code) : code;
 }
 
 static const struct verb verbs[] VERBS = {

@@ -373,8 +373,6 @@ int record_live(struct record *r)
 {
 	int code, back;
 
-	/* a write beyond the limit of the process fails instead */
-	signal(SIGXFSZ, SIG_IGN);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll < 0)
 		return cmd_fail("cannot wait for events: %s", strerror(errno));
