@@ -208,7 +208,7 @@ static const char *judge(const struct fail_op *op, const struct outcome *usual,
 	return is_before ? NULL : "it has failed half way";
 }
 
-static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *self,
+static void sweep(struct __test_metadata *_metadata, struct _test_data_fail_nth *self,
 		  const struct fail_op *op)
 {
 	struct outcome usual = {}, outcome;
@@ -223,7 +223,8 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *sel
 	for (nth = 1; nth < MOST_FAULTS; nth++) {
 		const char *wrong;
 
-		ASSERT_TRUE(is_fresh(f)) TH_LOG("%s, fault %u: something is left", op->name, nth - 1);
+		ASSERT_TRUE(is_fresh(f)) TH_LOG("%s, fault %u: something is left", op->name,
+						nth - 1);
 		ASSERT_EQ(0, try(f, &self->listener, nth, &outcome)) TH_LOG("%s", op->name);
 		wrong = judge(op, &usual, &outcome);
 		EXPECT_EQ(NULL, wrong) TH_LOG("%s, fault %u: %s (%d, usually %d)", op->name, nth,
@@ -335,7 +336,7 @@ static const struct fail_op change_ops[] = {
 	{ }
 };
 
-static void sweep_device(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *self)
+static void sweep_device(struct __test_metadata *_metadata, struct _test_data_fail_nth *self)
 {
 	const struct fail_op *op;
 
@@ -343,7 +344,7 @@ static void sweep_device(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nt
 		sweep(_metadata, self, op);
 }
 
-static void sweep_changes(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *self)
+static void sweep_changes(struct __test_metadata *_metadata, struct _test_data_fail_nth *self)
 {
 	const struct fail_op *op;
 
@@ -352,7 +353,7 @@ static void sweep_changes(struct __test_metadata *_metadata, FIXTURE_DATA(fail_n
 }
 
 /* Those that the present state does not allow are refused, whatever fails. */
-static void sweep_requests(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *self)
+static void sweep_requests(struct __test_metadata *_metadata, struct _test_data_fail_nth *self)
 {
 	static int (*const prepare[])(struct fail_nth *f) = {
 		prepare_fresh, prepare_loaded, prepare_tracing, prepare_held,
@@ -373,9 +374,9 @@ static void sweep_requests(struct __test_metadata *_metadata, FIXTURE_DATA(fail_
 }
 
 /* What is leaked is leaked in each round; what the kernel keeps otherwise is not. */
-static void rounds(struct __test_metadata *_metadata, FIXTURE_DATA(fail_nth) *self,
+static void rounds(struct __test_metadata *_metadata, struct _test_data_fail_nth *self,
 		   const char *what, void (*round)(struct __test_metadata *_metadata,
-						   FIXTURE_DATA(fail_nth) *self))
+						   struct _test_data_fail_nth *self))
 {
 	const char *text = getenv("HYPTRACE_FAULT_ROUNDS");
 	const unsigned int nr = text ? strtoul(text, NULL, 0) : ROUNDS;
