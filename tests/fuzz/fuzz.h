@@ -35,9 +35,13 @@ struct fuzz_input {
 
 void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size);
 
-/* memory.c: memory since fuzz_memory_begin(), in bytes at most */
+/* A file may take so many seconds of a CPU. */
+#define FUZZ_SECONDS_MAX	5
+
+/* memory.c: memory in bytes at most, and seconds of a CPU, since fuzz_memory_begin() */
 void fuzz_memory_begin(void);
 size_t fuzz_memory_peak(void);
+unsigned int fuzz_seconds(void);
 
 /* folder.c: the files of a run, and the end of a run that has failed */
 void fuzz_check(bool good, const char *what);

@@ -41,5 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_memory_begin();
 	dump_use(path, sum);
 	fuzz_check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
+	fuzz_check(fuzz_seconds() < FUZZ_SECONDS_MAX, "it takes too long");
 	return 0;
 }

@@ -21,11 +21,10 @@ put_seeds()
 	done
 }
 
-# fuzz_once TARGET SEED RUNS [OPTION]... FOLDER...: a process of libFuzzer. A verb has a limit of its own: see process.c.
+# fuzz_once TARGET SEED RUNS [OPTION]... FOLDER...: a process of libFuzzer. The targets themselves look at the time of the CPU:
+# the limit here is for what does not end.
 fuzz_once()
 {
-	local timeout=5
-	[[ $1 != verbs ]] || timeout=60
-	"${bin:?}/$1" -seed="$2" -runs="$3" -max_len=131072 -timeout="$timeout" -malloc_limit_mb=100 -close_fd_mask=1 \
+	"${bin:?}/$1" -seed="$2" -runs="$3" -max_len=131072 -timeout=60 -malloc_limit_mb=100 -close_fd_mask=1 \
 		-print_final_stats=1 -verbosity=1 "${@:4}"
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory a run takes.
+ * How much memory and time a run takes.
  */
+#include <time.h>
+
 #include "fuzz.h"
 
 static size_t live, start, peak;
+static clock_t begin;
 
 /* gcc has no header with them. */
 int __sanitizer_install_malloc_and_free_hooks(
@@ -35,6 +38,7 @@ void fuzz_memory_begin(void)
 	if (!is_installed)
 		__sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
 	is_installed = true;
+	begin = clock();
 	start = live;
 	peak = live;
 }
@@ -42,4 +46,10 @@ void fuzz_memory_begin(void)
 size_t fuzz_memory_peak(void)
 {
 	return peak - start;
+}
+
+/* Of a CPU: others may use it meanwhile. */
+unsigned int fuzz_seconds(void)
+{
+	return (clock() - begin) / CLOCKS_PER_SEC;
 }

@@ -17,8 +17,7 @@
 
 #include "fuzz.h"
 
-/* A process may take so many seconds of a CPU, and its files so many bytes. */
-#define SECONDS_MAX	5
+/* The files of a process may have so many bytes. */
 #define OUTPUT_MAX	((rlim_t)256 << 20)
 
 /* Of verbs, with EXIT_FOUND of leaks */
@@ -131,7 +130,7 @@ static void begin_child(int out, int log)
 	/* of libFuzzer's own handlers, one would go on */
 	signal(SIGXCPU, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	limit(RLIMIT_CPU, SECONDS_MAX);
+	limit(RLIMIT_CPU, FUZZ_SECONDS_MAX);
 	limit(RLIMIT_FSIZE, OUTPUT_MAX);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)

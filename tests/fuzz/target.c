@@ -232,5 +232,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		use_file(file, size, hash(data, size));
 	hyptrace_file_close(file);
 	fuzz_check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
+	fuzz_check(fuzz_seconds() < FUZZ_SECONDS_MAX, "it takes too long");
 	return 0;
 }
