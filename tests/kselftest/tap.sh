@@ -13,8 +13,13 @@ declared_skips=(
 	# ... and takes TLB invalidations of the host only before it protects itself.
 	'# SKIP .*refuses .*tlb_flush.* once pKVM is initialised'
 )
-# A kernel in user mode has no CPU hotplug: the machine runs these tests.
-! grep -q hostfs /proc/filesystems || declared_skips+=('# SKIP .*no CPU can go offline')
+if grep -q hostfs /proc/filesystems; then
+	# A kernel in user mode has no CPU hotplug: the machine runs these tests.
+	declared_skips+=('# SKIP .*no CPU can go offline')
+else
+	# ... and this one is configured for faults.
+	declared_skips+=('# SKIP .*this kernel cannot inject faults')
+fi
 
 # tap NAME COMMAND...: run a program that prints TAP, show its output, and count the results. These count as failed: a
 # skipped test that is not in declared_skips, a program that reports fewer tests than planned, or ends with an error.

@@ -84,6 +84,8 @@ bool fault_end(void)
 	char text[16] = "";
 	bool is_left;
 
+	if (fail_nth < 0)
+		return false;
 	/* If one copy is left before the fault, this read is that copy, and fails. */
 	is_left = pread(fail_nth, text, sizeof(text) - 1, 0) <= 0 || strtoul(text, NULL, 10);
 	/* This write copies from user space, too: so the first one may fail. */
