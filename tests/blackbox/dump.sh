@@ -119,7 +119,7 @@ check "so does enable" control_refuses "can only be read" enable hyp_enter
 check "a dump of a machine without hyptrace is refused" refuses "has nothing of hyptrace" "$work/without"
 check "of a dump that was cut, it says what is missing" reads_the_rest
 head -c 100 "$work/with" >"$work/head"
-check "a file that is only the beginning of a dump is refused" refuses "has nothing of hyptrace" "$work/head"
+check "a file that is only the beginning of a dump is refused" refuses "ELF header is damaged" "$work/head"
 { printf 'KDUMP   ' && head -c 200 /dev/zero; } >"$work/zeros"
 check "nor does one whose head is empty harm it" refuses "cannot read the dump" "$work/zeros"
 check "damaged dumps are read, or refused" survives_damage
