@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading the modules, with each fault: the first allocation, or copy from user space, fails, then
+ * the second, and so on until none is left. A module that does not load has left nothing behind.
+ * One that loads works. If its parameter "trace" describes a trace of the boot, that is on, or the
+ * log says that it is not. The log of the kernel must have no warning.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "fault.h"
+#include "kmsg.h"
+
+/* Far more than a load needs */
+#define MOST_FAULTS	20000
+#define PATIENCE_S	600
+#define REMOTE		"test"
+#define TRACE		"trace=selftest,hyp_enter:size=64K:stop=hyp_exit:filter=id==7"
+
+FIXTURE(fail_load) {
+	unsigned int nr_failed;
+	unsigned int nr_loaded;
+};
+
+static void unload_all(void)
+{
+	if (system("for module in hyptrace_kernel hyptrace_pkvm hyptrace_test hyptrace; do "
+		   "[ ! -d /sys/module/$module ] || rmmod $module; done"))
+		abort();
+}
+
+/* The kernel loads the driver by itself when somebody asks for its family: not here. */
+static void set_modprobe(const char *path)
+{
+	const int fd = open("/proc/sys/kernel/modprobe", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, path, strlen(path)) != (ssize_t)strlen(path))
+		abort();
+	close(fd);
+}
+
+FIXTURE_SETUP(fail_load)
+{
+	if (!fault_init())
+		SKIP(return, "this kernel cannot inject faults");
+	unload_all();
+	set_modprobe("\n");
+}
+
+FIXTURE_TEARDOWN(fail_load)
+{
+	fault_end();
+	set_modprobe("/sbin/modprobe");
+}
+
+/* A module as it is in its file */
+struct image {
+	const char	*name;
+	void		*data;
+	size_t		size;
+};
+
+static bool read_image(const char *name, struct image *image)
+{
+	char command[64], path[256];
+	struct stat stat;
+	FILE *pipe;
+	bool done;
+	int fd;
+
+	snprintf(command, sizeof(command), "modinfo -n %s", name);
+	pipe = popen(command, "r");
+	done = pipe && fgets(path, sizeof(path), pipe);
+	if (pipe)
+		pclose(pipe);
+	if (!done)
+		return false;
+	path[strcspn(path, "\n")] = 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &stat))
+		return false;
+	image->name = name;
+	image->size = stat.st_size;
+	image->data = malloc(image->size);
+	done = image->data && read(fd, image->data, image->size) == (ssize_t)image->size;
+	close(fd);
+	return done;
+}
+
+static bool is_loaded(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return !access(path, F_OK);
+}
+
+/* Return what is wrong with what a load has left behind, or NULL. */
+static const char *look_at_driver(bool is_there, int kmsg)
+{
+	struct nl nl;
+	int err = nl_open(&nl);
+
+	if (!err)
+		nl_close(&nl);
+	if (is_there)
+		return err ? "there is no family" : NULL;
+	return err != -ENOENT ? "the family is left" : NULL;
+}
+
+/* The trace of the boot was started, or the log says why not. */
+static const char *look_at_remote(bool is_there, int kmsg)
+{
+	bool is_told = log_has(kmsg, "remote \"" REMOTE "\"");
+	struct info info;
+	struct nl nl;
+	int err = nl_open(&nl);
+
+	if (err)
+		return "there is no family";
+	err = control_info(&nl, REMOTE, &info);
+	nl_close(&nl);
+	if (!is_there)
+		return err == -ENODEV ? NULL : "the remote is left";
+	if (err)
+		return "there is no remote";
+	if (info.state == HYPTRACE_STATE_TRACING)
+		return NULL;
+	if (info.state != HYPTRACE_STATE_UNLOADED)
+		return "the trace of the boot has stopped half way";
+	return is_told ? NULL : "the log does not say that the boot is not traced";
+}
+
+static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_load) *self,
+		  const char *name, const char *args,
+		  const char *(*look)(bool is_there, int kmsg))
+{
+	const int kmsg = log_open();
+	struct image image = {};
+	bool failed = true;
+	unsigned int nth;
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_TRUE(read_image(name, &image));
+	/* A module needs some memory of its own when it is loaded for the first time. */
+	for (nth = 0; failed && nth < MOST_FAULTS; nth++) {
+		const char *wrong;
+		int err;
+
+		log_has(kmsg, "");
+		fault_begin(nth);
+		err = syscall(SYS_init_module, image.data, image.size, args) ? errno : 0;
+		failed = fault_end() || !nth;
+		EXPECT_TRUE(!err || err == ENOMEM || err == EFAULT)
+			TH_LOG("%s, fault %u: %s", name, nth, strerror(err));
+		EXPECT_EQ(!err, is_loaded(name));
+		wrong = look(!err, kmsg);
+		EXPECT_EQ(NULL, wrong) TH_LOG("%s, fault %u: %s (%d)", name, nth, wrong, err);
+		if (failed && nth)
+			(*(err ? &self->nr_failed : &self->nr_loaded))++;
+		if (!err)
+			ASSERT_EQ(0, syscall(SYS_delete_module, name, O_NONBLOCK));
+	}
+	EXPECT_LT(nth, MOST_FAULTS);
+	free(image.data);
+	close(kmsg);
+}
+
+TEST_F_TIMEOUT(fail_load, driver, PATIENCE_S)
+{
+	sweep(_metadata, self, "hyptrace", "", look_at_driver);
+	printf("# tried: %u faults of loading the driver, which failed, and %u, which did not\n",
+	       self->nr_failed, self->nr_loaded);
+}
+
+TEST_F_TIMEOUT(fail_load, remote_and_its_trace_of_the_boot, PATIENCE_S)
+{
+	ASSERT_EQ(0, system("modprobe hyptrace"));
+	sweep(_metadata, self, "hyptrace_test", TRACE, look_at_remote);
+	printf("# tried: %u faults of loading the remote, which failed, and %u, which did not\n",
+	       self->nr_failed, self->nr_loaded);
+}
+
+TEST_HARNESS_MAIN
