@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Print how many instructions of the project's EL2 objects were executed, and which were not.
+"""Print how many instructions of the project's EL2 objects were executed, and which were not: see coverage.sh.
 
-coverage.py BUILD LIMIT FILE...: BUILD is the folder in which the kernel was built, each FILE is what run.sh has
-collected in a boot of it. coverage.sh says more. The exit code is 1 if less than LIMIT percent were executed.
+coverage.py keep BUILD FOLDER: a kernel was built in BUILD; copy to FOLDER what "report" needs of it. The objects are
+compiled once more, with the lines of their source.
+coverage.py report FOLDER LIMIT FILE...: each FILE is what run.sh has collected in a boot of that kernel. The exit code
+is 1 if less than LIMIT percent of the instructions were executed.
 """
 import collections
 import functools
 import os
 import re
 import struct
+import shutil
 import subprocess
 import sys
-import tempfile
 
 OBJECTS = "drivers/hyptrace/hyp"
 CROSS = "aarch64-linux-gnu-"
@@ -33,8 +35,8 @@ def said_by(*command, text=""):
 class Text:
     """EL2's text, where the kernel is linked to"""
 
-    def __init__(self, build):
-        vmlinux = os.path.join(build, "vmlinux")
+    def __init__(self, folder):
+        vmlinux = os.path.join(folder, "vmlinux")
         self.places = collections.defaultdict(list)
         for line in said_by(CROSS + "nm", vmlinux).splitlines():
             address, _, name = line.split(None, 2)
@@ -55,7 +57,9 @@ class Text:
         EL2 runs in a mapping of its own. Most instructions are not changed at boot: they tell its distance.
         """
         with open(file, encoding="ascii") as lines:
-            pairs = [(int(address.rstrip(":"), 16), int(word, 16)) for address, word in map(str.split, lines)]
+            # The last line is incomplete if the boot was killed.
+            pairs = [(int(words[0].rstrip(":"), 16), int(words[1], 16)) for words in map(str.split, lines)
+                     if len(words) == 2]
         at = collections.defaultdict(list)
         for offset in range(0, len(self.bytes) & ~3, 4):
             address = self.begin + offset
@@ -71,12 +75,39 @@ class Text:
         return found
 
 
-class Object:
-    """An object of the project, of the build @build"""
+def compile_with_lines(build, file, new):
+    """Compile an object as the kernel's build has, but with the lines of its source."""
+    with open(os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.cmd"), encoding="utf-8") as lines:
+        command = lines.readline().split(" := ", 1)[1]
+    command, nr = re.subn(r" -o \S+\.nvhe\.o ", f" -g -o {new} ", re.sub(r"-Wp,-MMD,\S+", "", command))
+    if nr != 1:
+        die(f"{file}: how was it compiled?")
+    os.makedirs(os.path.dirname(new), exist_ok=True)
+    subprocess.run(["sh", "-c", command], cwd=build, check=True)
 
-    def __init__(self, build, file):
-        self.build, self.file = build, file
-        self.name = os.path.relpath(file, os.path.join(build, OBJECTS))
+
+def keep(build, folder):
+    source = os.path.join(build, OBJECTS)
+    os.makedirs(folder, exist_ok=True)
+    for file in objects_in(source):
+        compile_with_lines(build, file, os.path.abspath(os.path.join(folder, os.path.relpath(file, source))))
+    shutil.copy(os.path.join(build, "vmlinux"), folder)
+
+
+def objects_in(folder):
+    objects = [os.path.join(inside, name) for inside, _, names in sorted(os.walk(folder))
+               for name in sorted(names) if name.endswith(".nvhe.o")]
+    if not objects:
+        die(f"there are no objects in {folder}")
+    return objects
+
+
+class Object:
+    """An object of the project"""
+
+    def __init__(self, folder, file):
+        self.file = file
+        self.name = os.path.relpath(file, folder)
         # What ALTERNATIVE() may put in its place at boot is in the same section, but in no function.
         line = re.compile(r"^([0-9a-f]{16}) .{7} (\.text\S*)\t([0-9a-f]{16}) (?:\.\S+ )?(\S+)$", re.M)
         self.functions = [Function(section, int(offset, 16), int(size, 16), name)
@@ -92,23 +123,9 @@ class Object:
                 bases.setdefault(function.section, places[0] - function.offset)
         return bases
 
-    @functools.cached_property
-    def with_lines(self):
-        """Compile it as the kernel's build has, but with the lines of its source. Return the new object."""
-        with open(os.path.join(os.path.dirname(self.file), f".{os.path.basename(self.file)}.cmd"),
-                  encoding="utf-8") as lines:
-            command = lines.readline().split(" := ", 1)[1]
-        self.folder = tempfile.TemporaryDirectory()
-        new = os.path.join(self.folder.name, "object")
-        command, nr = re.subn(r" -o \S+\.nvhe\.o ", f" -g -o {new} ", re.sub(r"-Wp,-MMD,\S+", "", command))
-        if nr != 1:
-            die(f"{self.name}: how was it compiled?")
-        subprocess.run(["sh", "-c", command], cwd=self.build, check=True)
-        return new
-
     def sources(self, section, offsets):
         """Return for each offset its lines of the source, as (place, text), the innermost inlined function first."""
-        said = said_by(CROSS + "addr2line", "-a", "-i", "-j", section, "-e", self.with_lines,
+        said = said_by(CROSS + "addr2line", "-a", "-i", "-j", section, "-e", self.file,
                        text="".join(f"{offset:#x}\n" for offset in offsets))
         result = []
         for line in said.splitlines():
@@ -116,7 +133,7 @@ class Object:
                 result.append([])
                 continue
             path, number = line.split(" (")[0].rsplit(":", 1)
-            result[-1].append((f"{os.path.basename(path)}:{number}", line_of(os.path.join(self.build, path), number)))
+            result[-1].append((f"{os.path.basename(path)}:{number}", line_of(path, number)))
         return dict(zip(offsets, result))
 
 
@@ -147,7 +164,7 @@ class Unreachable:
 
     def has(self, function, lines):
         for name, part in self.entries:
-            if name == function and (part == "*" or any(part in text for _, text in lines)):
+            if name in (function, "*") and (part == "*" or any(part in text for _, text in lines)):
                 self.entries[name, part] += 1
                 return True
         return False
@@ -189,20 +206,15 @@ def report_object(item, text, executed, unreachable):
     return total, done, excused
 
 
-def main():
-    build, limit, files = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
-    text = Text(build)
+def report(folder, limit, files):
+    text = Text(folder)
     executed = set()
     for file in files:
         of_boot = text.executed(file)
         print(f"# {os.path.basename(file)}: {len(of_boot)} instructions of EL2, {len(of_boot - executed)} of them new")
         executed |= of_boot
     unreachable = Unreachable(os.path.join(os.path.dirname(os.path.abspath(__file__)), "unreachable"))
-    objects = [Object(build, os.path.join(folder, name))
-               for folder, _, names in sorted(os.walk(os.path.join(build, OBJECTS)))
-               for name in sorted(names) if name.endswith(".nvhe.o")]
-    if not objects:
-        die(f"there are no objects in {build}/{OBJECTS}")
+    objects = [Object(folder, file) for file in objects_in(folder)]
     rows = [(item.name,) + report_object(item, text, executed, unreachable) for item in objects]
     for (function, part), nr in unreachable.entries.items():
         print(f"# cannot be executed: {nr} instructions of {function}(): {part}")
@@ -212,7 +224,11 @@ def main():
         print(f"{name:28} {nr:12} {part:9}  {100 * part / nr:6.2f}")
     if 100 * done < limit * total:
         print(f"less than {limit:g} % were executed")
-        sys.exit(1)
+        return 1
+    return 0
 
 
-main()
+if sys.argv[1] == "keep":
+    keep(*sys.argv[2:])
+else:
+    sys.exit(report(sys.argv[2], float(sys.argv[3]), sys.argv[4:]))

@@ -21,6 +21,7 @@ plan=(
 	"builtin@newest blackbox/panic.sh blackbox/kdump.sh blackbox/previous.sh"
 	"builtin@6.12 vm/functions.sh"
 	"builtin@newest --clang vm/functions.sh"
+	"coverage@6.12 vm/coverage.sh"
 	"rt@6.12 kselftest"
 	"el2debug@6.12 kselftest"
 	"4096cpus@6.12 kselftest"
