@@ -50,7 +50,7 @@ fi
 for name in "${names[@]}"; do
 	case $name in
 	test_counters | test_hypercalls | test_locks | test_memory | test_pages | test_page_storm | test_pmu | \
-		test_ring_pages | test_firmware)
+		test_ring_pages | test_firmware | test_full_counters | test_ways)
 		[[ -z $HYPTRACE_REFUSED && -z ${HYPTRACE_UNPROTECTED:-} ]] || continue
 		;;&
 	test_count_hold | test_guest | test_exits | test_times | test_visits)
