@@ -7,7 +7,10 @@
 
 const struct hyptrace_listener *hyptrace_listener;
 
-/* Wake the waiters of all attachments, so that they look again. Control mutex held. */
+/**
+ * hyptrace_wake_waiters - wake the waiters of all attachments, so that they look again
+ * @remote:	control mutex held
+ */
 void hyptrace_wake_waiters(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_attachment *attachment;

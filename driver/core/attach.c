@@ -136,7 +136,10 @@ void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 	hyptrace_remote_put(remote);
 }
 
-/* Detach everything from a remote that is being unregistered. Control mutex held. */
+/**
+ * hyptrace_remote_detach_all - detach everything from a remote that is being unregistered
+ * @remote:	control mutex held
+ */
 void hyptrace_remote_detach_all(struct hyptrace_remote *remote)
 {
 	struct hyptrace_attachment *attachment, *next;

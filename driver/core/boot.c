@@ -236,9 +236,10 @@ static void start(struct boot *boot)
 		hyptrace_remote_unload(boot->remote, &extack);
 }
 
-/*
- * Start a trace that is described in words: see above. The remote was just registered; no mutex
- * held.
+/**
+ * hyptrace_remote_boot - start a trace that is described in words
+ * @remote:	no mutex held; just registered
+ * @words:	see above
  */
 void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words)
 {

@@ -47,9 +47,12 @@ MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLI
 /* A writer maps contiguous pages in one step, at most HYPTRACE_TABLE_BYTES per hypercall. */
 #define MAX_ORDER_WANTED	(ilog2(SZ_512K) - PAGE_SHIFT)
 
-/*
- * Data pages of a ring of @size bytes, including the reader page; 0 if @size is 0 or larger than
- * any ring can be.
+/**
+ * hyptrace_buffer_nr_pages - compute the number of data pages of a ring
+ * @size:	requested bytes per CPU
+ *
+ * Return: the number, including the reader page; 0 if @size is 0 or larger than any ring
+ * can be.
  */
 unsigned long hyptrace_buffer_nr_pages(u64 size)
 {
@@ -211,7 +214,10 @@ err_free:
 	return err;
 }
 
-/* Free the memory of all rings. No writer owns or shares any of its pages. */
+/**
+ * hyptrace_buffer_free - free the memory of all rings
+ * @buf:	no writer owns or shares any of its pages
+ */
 void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 {
 	unsigned int cpu;
@@ -222,10 +228,11 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 	buf->ring = NULL;
 }
 
-/*
- * Leak pages that the writer may still own. They must never be freed: the host would fault on a
- * page that the writer owns, or the writer would overwrite data of the next user of a shared page.
- * @remote cannot be loaded again.
+/**
+ * hyptrace_buffer_leak - leak pages that the writer may still own
+ * @remote:	cannot be loaded again
+ * @buf:	its pages must never be freed: the host would fault on a page that the writer
+ *		owns, or the writer would overwrite data of the next user of a shared page
  */
 void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
 {
@@ -275,16 +282,19 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
 	return err;
 }
 
-/*
- * Allocate rings for all possible CPUs, and give them to the writer by @op: load_trace_buffer or
- * prepare_resize. Fills in all of @buf but @discard. Control mutex held; this releases it
- * meanwhile.
+/**
+ * hyptrace_buffer_give - allocate rings for all possible CPUs, and give them to the writer
+ * @remote:	control mutex held; this releases it meanwhile
+ * @buf:	out: everything but @discard
+ * @nr_pages:	data pages per CPU, including the reader page
+ * @op:		load_trace_buffer or prepare_resize of the remote
+ * @extack:	out: the reason of an error; may be NULL
  *
- * A resize moves pages from the old rings to the new ones: all outlive a reset, or none does.
+ * A resize moves pages from the old rings to the new ones: all outlive a reset, or none
+ * does.
  *
- * Returns 0; -ENOMEM if too little memory is available, -EDQUOT if the user may not pin so much,
- * -EINTR if the process is being killed, or the error of @op. After an error, nothing is
- * allocated.
+ * Return: 0; -ENOMEM if too little memory is available, -EDQUOT if the user may not pin so much,
+ * -EINTR if the process is being killed, or the error of @op. After an error, nothing is allocated.
  */
 int hyptrace_buffer_give(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
 			 unsigned int nr_pages, int (*op)(struct hyptrace_buffer *buf, void *priv),

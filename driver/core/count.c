@@ -230,9 +230,12 @@ static int begin_pmu(struct hyptrace_remote *remote, struct hyptrace_socket_hold
 	return err;
 }
 
-/*
- * Count what is requested or held, after a change of either. Control mutex held. Returns 0,
- * -ENOMEM, or the error of the remote's callback: then nothing has changed.
+/**
+ * hyptrace_count_update - count what is requested or held, after a change of either
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, -ENOMEM, or the error of the remote's callback: then nothing has changed.
  */
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -242,7 +245,10 @@ int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack
 	return set_events(remote, events, extack);
 }
 
-/* Free the counters if nobody needs them. Control mutex held. */
+/**
+ * hyptrace_count_free_unused - free the counters if nobody needs them
+ * @remote:	control mutex held
+ */
 void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 {
 	if (!remote->has_counters || remote->counted || remote->keeps_counters ||
@@ -252,14 +258,20 @@ void hyptrace_count_free_unused(struct hyptrace_remote *remote)
 	hyptrace_announce_remote(remote);
 }
 
-/*
- * Have a socket hold the events of @mask, too, or release them. @pmu is what the PMU is to count
- * from now on, if @on; with no counter, that does not change. The last release gives back the PMU,
- * and frees the counters unless count-set has requested some. Control mutex held.
+/**
+ * hyptrace_counters_hold - have a socket hold events, or release them
+ * @remote:	control mutex held
+ * @sender:	of the request
+ * @mask:	bit per event id
+ * @on:		true to hold these, too; false to release them, and the PMU with the last one
+ * @pmu:	what the PMU is to count, if @on; with no counter, that does not change
+ * @extack:	see above
  *
- * Returns 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of the
- * remote's callback. After an error nothing has changed, but the PMU counts nothing any more for
- * this socket if @pmu asks for it.
+ * The last release gives back the PMU, and frees the counters unless count-set has requested some.
+ *
+ * Return: 0; -EOPNOTSUPP if @remote cannot count one of the events, -ENOMEM, or the error of
+ * the remote's callback. After an error nothing has changed, but the PMU counts nothing any more
+ * for this socket if @pmu asks for it.
  */
 int hyptrace_counters_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			   u64 mask, bool on, const struct hyptrace_pmu_request *pmu,
@@ -341,9 +353,12 @@ int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 	return err;
 }
 
-/*
- * Cease to count, and free the counters. Control mutex held. Returns 0, or the error of the
- * remote's callback: then it still counts.
+/**
+ * hyptrace_count_stop - cease to count, and free the counters
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, or the error of the remote's callback: then it still counts.
  */
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {

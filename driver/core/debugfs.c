@@ -88,6 +88,10 @@ static int calls_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(calls);
 
+/**
+ * hyptrace_debugfs_add - create the directory of a remote
+ * @remote:	registered
+ */
 void hyptrace_debugfs_add(struct hyptrace_remote *remote)
 {
 	char name[16];

@@ -149,7 +149,10 @@ static void name_ring(struct hyptrace_reader *reader, struct hyptrace_dump_list 
 	reader->dump = ring;
 }
 
-/* Describe a CPU's ring, also one that was exchanged for another. The reader's lock is held. */
+/**
+ * hyptrace_dump_ring - describe a CPU's ring, also one that was exchanged for another
+ * @reader:	loaded, its lock held
+ */
 void hyptrace_dump_ring(struct hyptrace_reader *reader)
 {
 	struct hyptrace_dump_list *ring;
@@ -163,7 +166,10 @@ void hyptrace_dump_ring(struct hyptrace_reader *reader)
 	name_ring(reader, ring);
 }
 
-/* Undo hyptrace_dump_ring(), before the pages of the ring are freed. The reader's lock is held. */
+/**
+ * hyptrace_dump_ring_end - undo hyptrace_dump_ring(), before the pages of the ring are freed
+ * @reader:	its lock held
+ */
 void hyptrace_dump_ring_end(struct hyptrace_reader *reader)
 {
 	if (reader->dump)
@@ -181,7 +187,10 @@ static struct hyptrace_dump_remote *find(struct hyptrace_dump_list *rings)
 	return at < dump->remotes + HYPTRACE_DUMP_REMOTES ? at : NULL;
 }
 
-/* Describe a remote that is being registered, without its events. */
+/**
+ * hyptrace_dump_add - describe a remote, without its events
+ * @remote:	being registered
+ */
 void hyptrace_dump_add(struct hyptrace_remote *remote)
 {
 	struct hyptrace_dump_list *rings = list_grow(NULL, 0), *last = rings;
@@ -217,7 +226,10 @@ static void text_free(u64 address)
 	list_free(first);
 }
 
-/* Undo hyptrace_dump_add(). The rings are unloaded. */
+/**
+ * hyptrace_dump_remove - undo hyptrace_dump_add()
+ * @remote:	unregistered; its rings are unloaded
+ */
 void hyptrace_dump_remove(struct hyptrace_remote *remote)
 {
 	struct hyptrace_dump_remote *at;
@@ -237,7 +249,12 @@ void hyptrace_dump_remove(struct hyptrace_remote *remote)
 	remote->dump_rings = NULL;
 }
 
-/* Add a message to a description, which is first all 0. @size is aligned to NLMSG_ALIGNTO. */
+/**
+ * hyptrace_dump_text_add - add a message to a description
+ * @text:	the description, first all 0
+ * @data:	the message
+ * @size:	its bytes, aligned to NLMSG_ALIGNTO
+ */
 void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, size_t size)
 {
 	size_t used, part;
@@ -268,9 +285,10 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	}
 }
 
-/*
- * Let the page name this description in place of the last one, which stays if this has failed.
- * Control mutex held.
+/**
+ * hyptrace_dump_text_end - let the page name a description in place of the last one
+ * @remote:	the remote, control mutex held
+ * @text:	all its messages; if it has failed, the last description stays
  */
 void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrace_dump_text *text)
 {
@@ -293,7 +311,11 @@ void hyptrace_dump_text_end(const struct hyptrace_remote *remote, struct hyptrac
 	text_free(new);
 }
 
-/* Make the page, unless it is there. Returns 0 or -ENOMEM. */
+/**
+ * hyptrace_dump_init - make the page, unless it is there
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int __init hyptrace_dump_init(void)
 {
 	const struct new_utsname *names = init_utsname();
@@ -332,7 +354,9 @@ int __init hyptrace_dump_init(void)
 subsys_initcall_sync(hyptrace_dump_init);
 #endif
 
-/* No remote is registered. */
+/**
+ * hyptrace_dump_exit - undo hyptrace_dump_init(); no remote is registered
+ */
 void hyptrace_dump_exit(void)
 {
 	/* the next user of the memory may leave it as it is */

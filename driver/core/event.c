@@ -45,10 +45,12 @@ static bool fields_fit(const struct hyptrace_event *event)
 	return true;
 }
 
-/*
- * Check the events of a remote before its registration, and list them in @events, which has room
- * for @desc->nr_events. Returns 0, or -EINVAL or -EEXIST after a message in the log that gives the
- * reason.
+/**
+ * hyptrace_event_check - check the events of a remote before its registration
+ * @desc:	the remote
+ * @events:	out: the events; it has room for @desc->nr_events
+ *
+ * Return: 0, or -EINVAL or -EEXIST after a message in the log that gives the reason.
  */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event **events)
@@ -122,7 +124,13 @@ const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *r
 	return NULL;
 }
 
-/* The event with this id, or NULL. Control mutex held; the remote is not unregistered. */
+/**
+ * hyptrace_event_by_id - find an event by its id
+ * @remote:	control mutex held, and not unregistered
+ * @id:		any number
+ *
+ * Return: the event, or NULL.
+ */
 const struct hyptrace_event *hyptrace_event_by_id(const struct hyptrace_remote *remote, u32 id)
 {
 	unsigned int i;
@@ -182,10 +190,14 @@ static int check_missing(const struct hyptrace_remote *remote, u64 events,
 	return 0;
 }
 
-/*
- * Replace the set of enabled events, a bit per id. Control mutex held. Returns 0; -EOPNOTSUPP if
- * the writer cannot record one of them; or the error of the remote's callback. After an error, no
- * event has changed.
+/**
+ * hyptrace_events_replace - replace the set of enabled events
+ * @remote:	control mutex held
+ * @enabled:	bit per id of an event that is to be enabled
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: 0; -EOPNOTSUPP if the writer cannot record one of them; or the error of the remote's
+ * callback. After an error, no event has changed.
  */
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack)

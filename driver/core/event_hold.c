@@ -105,10 +105,15 @@ void hyptrace_holds_work(struct work_struct *work)
 		end_closed(remote);
 }
 
-/*
- * Set the state of events until the socket of @sender is closed or releases them. It may hold some
- * of them already. Both mutexes held. Returns as hyptrace_events_set(), or -EBUSY if another
- * socket holds one of the events. After an error, no event has changed.
+/**
+ * hyptrace_events_hold - set the state of events until a socket is closed or releases them
+ * @remote:	both mutexes held
+ * @sender:	of the request. It may hold some of the events already
+ * @request:	which events, and how
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: as hyptrace_events_set(), or -EBUSY if another socket holds one of the events. After an
+ * error, no event has changed.
  */
 int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			 const struct hyptrace_event_request *request,
@@ -141,9 +146,13 @@ out_put:
 	return err;
 }
 
-/*
- * Release all events that the socket of @sender holds. Both mutexes held. Returns 0, or the error
- * of the remote's callback: then nothing has changed.
+/**
+ * hyptrace_events_release - release all events that a socket holds
+ * @remote:	both mutexes held
+ * @sender:	of the request
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: 0, or the error of the remote's callback: then nothing has changed.
  */
 int hyptrace_events_release(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			    struct netlink_ext_ack *extack)

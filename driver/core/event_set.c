@@ -165,10 +165,16 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
 	}
 }
 
-/*
- * Replace the set of enabled events, and the options of the events of @mask by those of @options,
- * by event id, which gets those of before. @is_release: see hyptrace_triggers_update(). Control
- * mutex held. Returns 0, or the error of the remote's callback: then nothing has changed.
+/**
+ * hyptrace_events_exchange - replace the options of events, and the set of enabled events
+ * @remote:	control mutex held
+ * @mask:	bit per id of an event that gets other options
+ * @enabled:	bit per id of an event that is to be enabled
+ * @options:	by event id: the new options; out: those of before
+ * @is_release:	see hyptrace_triggers_update()
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: 0, or the error of the remote's callback. After an error, nothing has changed.
  */
 int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabled,
 			     struct hyptrace_event_options *options, bool is_release,
@@ -210,9 +216,14 @@ err_recover:
 	return err;
 }
 
-/*
- * Enable or disable events. @options, all 0, gets the options of before, for
- * hyptrace_events_free_options(). Control mutex held. Returns as hyptrace_events_set().
+/**
+ * hyptrace_events_change - enable or disable events
+ * @remote:	control mutex held
+ * @request:	which events, and how
+ * @options:	all 0; out: by event id, the options of before, for hyptrace_events_free_options()
+ * @extack:	names the event that failed; may be NULL
+ *
+ * Return: as hyptrace_events_set().
  */
 int hyptrace_events_change(struct hyptrace_remote *remote,
 			   const struct hyptrace_event_request *request,

@@ -81,9 +81,14 @@ static int resolve_term(const struct hyptrace_event *event,
 	return 0;
 }
 
-/*
- * Make a filter of an event, for kfree(). Returns -ENOENT if the event lacks a field, -EINVAL if a
- * term is not valid, or -ENOMEM, as ERR_PTR(), with the attribute in @extack.
+/**
+ * hyptrace_filter_resolve - make a filter of an event
+ * @event:	the event
+ * @request:	the filter, as it was requested
+ * @extack:	the reason, and the attribute, if it fails; may be NULL
+ *
+ * Return: the filter, for kfree(); or -ENOENT if the event lacks a field, -EINVAL if a term is
+ * not valid, or -ENOMEM, as ERR_PTR().
  */
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
 						const struct hyptrace_filter_request *request,
@@ -109,7 +114,10 @@ struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *eve
 	return filter;
 }
 
-/* Free what the options of all events point to. */
+/**
+ * hyptrace_events_free_options - free what the options of all events point to
+ * @options:	by event id
+ */
 void hyptrace_events_free_options(struct hyptrace_event_options *options)
 {
 	unsigned int id;

@@ -331,10 +331,15 @@ static int parse_any(struct parser *p)
 	return err;
 }
 
-/*
- * Parse the text of a filter for an event, whose print format says what its values are called. @to
- * gets the filter, without the attributes of its terms, and points to @text. Returns 0; or -ENOENT
- * if the event lacks a field, or -EINVAL, with where in @at and the reason in @why.
+/**
+ * hyptrace_filter_parse - parse the text of a filter for an event
+ * @text:	the text
+ * @event:	the event; what its values are called is in its print format
+ * @to:		out: the filter, without the attributes of its terms; it has @text
+ * @at:		out: what the filter is wrong at
+ * @why:	out: why
+ *
+ * Return: 0; -ENOENT if the event lacks a field, or -EINVAL.
  */
 int hyptrace_filter_parse(const char *text, const struct hyptrace_event *event,
 			  struct hyptrace_filter_request *to, const char **at, const char **why)

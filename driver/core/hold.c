@@ -91,9 +91,9 @@ int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachm
 	return err;
 }
 
-/*
- * Switch off what nobody wants any more: an attachment was removed from its list. Control mutex
- * held.
+/**
+ * hyptrace_hold_release - switch off what nobody wants any more
+ * @remote:	control mutex held; an attachment was removed from its list
  */
 void hyptrace_hold_release(struct hyptrace_remote *remote)
 {

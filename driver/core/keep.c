@@ -49,15 +49,20 @@ static unsigned long description_pages(unsigned long nr)
 	return (SZ_512K >> PAGE_SHIFT) + 16 + 2 * num_possible_cpus() + nr / 256;
 }
 
-/* Is there memory that outlives a reset? */
+/**
+ * hyptrace_keep_exists - whether there is memory that outlives a reset
+ *
+ * Return: true or false.
+ */
 bool hyptrace_keep_exists(void)
 {
 	return first;
 }
 
-/*
- * Bytes per CPU of the rings that fit in that memory, at least those of the smallest ring; U64_MAX
- * without such memory.
+/**
+ * hyptrace_keep_ring_bytes - the size of the rings that fit in memory that outlives a reset
+ *
+ * Return: bytes per CPU, at least those of the smallest ring; U64_MAX without such memory.
  */
 u64 hyptrace_keep_ring_bytes(void)
 {
@@ -72,7 +77,12 @@ static bool is_unused(const struct page *page)
 	return page_ref_count(page) == 1;
 }
 
-/* Do rings of so many pages fit in what is not in use of that memory? */
+/**
+ * hyptrace_keep_has_room - whether rings fit in what is not in use of memory that outlives a reset
+ * @nr:		pages of all rings
+ *
+ * Return: true or false.
+ */
 bool hyptrace_keep_has_room(unsigned long nr)
 {
 	struct page *page;
@@ -83,7 +93,12 @@ bool hyptrace_keep_has_room(unsigned long nr)
 	return !nr;
 }
 
-/* Allocate a zeroed page that outlives a reset; NULL if none is free. */
+/**
+ * hyptrace_keep_alloc - allocate a page that outlives a reset
+ * @what:	what it is for
+ *
+ * Return: a zeroed page, or NULL.
+ */
 struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
 {
 	struct page *page, *found = NULL;
@@ -109,7 +124,10 @@ struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
 	return found;
 }
 
-/* Free a page of hyptrace_keep_alloc() or alloc_page(), or NULL. */
+/**
+ * hyptrace_keep_free - free a page
+ * @page:	from hyptrace_keep_alloc() or alloc_page(), or NULL
+ */
 void hyptrace_keep_free(struct page *page)
 {
 	enum hyptrace_keep what;
@@ -125,7 +143,11 @@ void hyptrace_keep_free(struct page *page)
 	list_add(&page->lru, &unused[what]);
 }
 
-/* Write to memory what caches have of it, if it outlives a reset. */
+/**
+ * hyptrace_keep_clean - write to memory what caches have of it, if it outlives a reset
+ * @at:		the data
+ * @size:	its bytes
+ */
 void hyptrace_keep_clean(const void *at, size_t size)
 {
 #ifdef CONFIG_ARM64
@@ -199,7 +221,9 @@ static void copy_previous(void)
 	pr_info("hyptrace: copied what boot %.40s has left\n", previous->boot);
 }
 
-/* Find memory that outlives a reset. */
+/**
+ * hyptrace_keep_init - find memory that outlives a reset
+ */
 void __init hyptrace_keep_init(void)
 {
 	phys_addr_t start, size;
@@ -230,6 +254,9 @@ void __init hyptrace_keep_init(void)
 							 HYPTRACE_KEEP_RING]);
 }
 
+/**
+ * hyptrace_keep_exit - undo hyptrace_keep_init()
+ */
 void hyptrace_keep_exit(void)
 {
 	vfree(previous);
@@ -237,7 +264,12 @@ void hyptrace_keep_exit(void)
 	first = NULL;
 }
 
-/* A copy of what the boot before has left, which begins with struct hyptrace_dump, or NULL. */
+/**
+ * hyptrace_keep_previous - get what the boot before has left
+ * @size:	out: its bytes
+ *
+ * Return: a copy of its memory, which begins with struct hyptrace_dump, or NULL.
+ */
 const void *hyptrace_keep_previous(size_t *size)
 {
 	*size = nr_pages << PAGE_SHIFT;

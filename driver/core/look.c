@@ -18,9 +18,9 @@ static u32 committed_bytes(const struct hyptrace_ring_pages *ring, u32 id)
 		     HYPTRACE_SUBBUF_DATA_SIZE);
 }
 
-/*
- * Update struct hyptrace_meta if the writer does not do that itself. The reader is loaded; its
- * lock or its look_lock is held, here and in the next two.
+/**
+ * hyptrace_reader_refresh - update struct hyptrace_meta if the writer does not do that itself
+ * @reader:	loaded; its lock or its look_lock held
  */
 void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 {
@@ -30,7 +30,11 @@ void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 		desc->ops->look(reader->cpu, desc->priv);
 }
 
-/* hyptrace_reader_look() right after hyptrace_reader_refresh() */
+/**
+ * hyptrace_reader_look_again - hyptrace_reader_look() right after hyptrace_reader_refresh()
+ * @reader:	see there
+ * @look:	see there
+ */
 void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyptrace_look *look)
 {
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
@@ -53,7 +57,11 @@ void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyp
 	}
 }
 
-/* Look at the data in a ring. A concurrent change appears in this look or in the next one. */
+/**
+ * hyptrace_reader_look - look at the data in a ring
+ * @reader:	loaded; its lock or its look_lock held
+ * @look:	out: the data. A concurrent change appears in this look or in the next one.
+ */
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look)
 {
 	hyptrace_reader_refresh(reader);
@@ -74,8 +82,9 @@ static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begi
 	return walk.events;
 }
 
-/*
- * Count what was read without being counted. The reader is loaded; its lock is held.
+/**
+ * hyptrace_reader_count - count what was read without being counted
+ * @reader:	loaded; its lock held
  *
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
  * read them, so this counts the unread ones, and only when somebody asks. It finds too few events
@@ -148,9 +157,11 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 	return is_reached(&look, reader->ring->nr_pages - HYPTRACE_READER_SUBBUFS, watermark);
 }
 
-/*
- * How many events have fired a HYPTRACE_TRIGGER_NOTIFY since the load. The next look at the ring
- * finds these events.
+/**
+ * hyptrace_meta_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
+ * @meta:	the writer's, loaded
+ *
+ * Return: their number since the load. The next look at the ring finds these events.
  */
 u64 hyptrace_meta_notified(const struct hyptrace_meta *meta)
 {
@@ -161,16 +172,23 @@ u64 hyptrace_meta_notified(const struct hyptrace_meta *meta)
 	return smp_load_acquire(&meta->notified);
 }
 
-/* As hyptrace_meta_notified(); 0 while unloaded. */
+/**
+ * hyptrace_reader_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
+ * @reader:	the reader of a CPU
+ *
+ * Return: their number since the load; 0 while unloaded.
+ */
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader)
 {
 	guard(hyptrace_spinlock_bh)(&reader->look_lock);
 	return reader->ring ? hyptrace_meta_notified(page_address(reader->ring->meta)) : 0;
 }
 
-/*
- * Keep new losses for the next announcement. The writer publishes each at once, or look does. The
- * reader is loaded; its lock is held.
+/**
+ * hyptrace_reader_save_losses - keep new losses for the next announcement
+ * @reader:	loaded; its lock held
+ *
+ * The writer publishes each at once, or look does.
  */
 void hyptrace_reader_save_losses(struct hyptrace_reader *reader)
 {
@@ -185,9 +203,13 @@ void hyptrace_reader_save_losses(struct hyptrace_reader *reader)
 	}
 }
 
-/*
- * Get the events lost since the last call, also before a clear or an unload, and the @total since
- * the load or the last clear. Returns false if there are none.
+/**
+ * hyptrace_reader_losses - get the events lost since the last call
+ * @reader:	the reader of a CPU
+ * @count:	out: events lost since the last call, also before a clear or an unload
+ * @total:	out: events lost since the load or the last clear
+ *
+ * Return: true if @count is not 0.
  */
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)
 {

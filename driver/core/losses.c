@@ -14,8 +14,10 @@ static bool losses_wanted(void)
 	return hyptrace_listener && hyptrace_listener->wants_losses();
 }
 
-/*
- * Start to check for losses periodically: tracing has started, or the listener now wants losses.
+/**
+ * hyptrace_remote_watch_losses - start to check for losses periodically
+ * @remote:	tracing has started, or the listener now wants losses
+ *
  * The check repeats itself while tracing is on and the listener wants losses.
  */
 void hyptrace_remote_watch_losses(struct hyptrace_remote *remote)

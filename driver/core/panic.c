@@ -268,7 +268,11 @@ static int on_panic(struct notifier_block *block, unsigned long action, void *da
 
 static struct notifier_block panic_block = { .notifier_call = on_panic };
 
-/* Get ready to print events at a panic. Returns 0 or -ENOMEM. */
+/**
+ * hyptrace_panic_init - get ready to print events at a panic
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int hyptrace_panic_init(void)
 {
 	if (!panic_events)
@@ -285,6 +289,9 @@ int hyptrace_panic_init(void)
 	return 0;
 }
 
+/**
+ * hyptrace_panic_exit - undo hyptrace_panic_init()
+ */
 void hyptrace_panic_exit(void)
 {
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);

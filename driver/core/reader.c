@@ -47,7 +47,13 @@ static const struct hyptrace_meta *reader_meta(const struct hyptrace_reader *rea
 	return page_address(reader->ring->meta);
 }
 
-/* Create the reader of a CPU, without a ring. Returns 0 or -ENOMEM. */
+/**
+ * hyptrace_reader_init - create the reader of a CPU, without a ring
+ * @remote:	the remote
+ * @cpu:	the CPU
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 {
 	struct hyptrace_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
@@ -63,7 +69,10 @@ int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
 	return 0;
 }
 
-/* @reader may be NULL. */
+/**
+ * hyptrace_reader_destroy - undo hyptrace_reader_init()
+ * @reader:	the reader, or NULL
+ */
 void hyptrace_reader_destroy(struct hyptrace_reader *reader)
 {
 	if (!reader)
@@ -88,9 +97,11 @@ static void reader_reset(struct hyptrace_reader *reader)
 	reader->loss_counted = 0;
 }
 
-/*
- * Give the reader its ring, which the writer has accepted. The last page of @ring is the reader
- * page. @user_meta is the meta page of the mappings.
+/**
+ * hyptrace_reader_load - give the reader its ring
+ * @reader:	has no ring
+ * @ring:	a ring that the writer has accepted; its last page is the reader page
+ * @user_meta:	the meta page of the mappings
  */
 void hyptrace_reader_load(struct hyptrace_reader *reader,
 			  const struct hyptrace_ring_pages *ring,
@@ -116,7 +127,10 @@ static void reader_sync(struct hyptrace_reader *reader)
 	desc->ops->sync(reader->cpu, desc->priv);
 }
 
-/* Take the ring away from the reader. After the return, nothing calls swap or sync for it. */
+/**
+ * hyptrace_reader_unload - take the ring away from the reader
+ * @reader:	after the return, nothing calls swap or sync for it
+ */
 void hyptrace_reader_unload(struct hyptrace_reader *reader)
 {
 	guard(mutex)(&reader->lock);
@@ -133,10 +147,13 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 	reader_reset(reader);
 }
 
-/*
- * Replace the pages of the ring, and keep its events. On success, the contents of @old and @new
- * are exchanged. Control mutex of the remote held; the ring is not mapped, and mapping is
- * forbidden. Returns 0, or the error of the remote's callback.
+/**
+ * hyptrace_reader_exchange_ring - replace the pages of the ring, and keep its events
+ * @reader:	control mutex of its remote held; not mapped, and mapping is forbidden
+ * @old:	the current pages of the ring
+ * @new:	the new pages; on success, the contents of @old and @new are exchanged
+ *
+ * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
 				  struct hyptrace_ring_pages *new)
@@ -538,9 +555,11 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 	return 0;
 }
 
-/*
- * Clear the events and counters of a CPU's ring. Control mutex of the remote held. Returns 0,
- * -ENODEV while unloaded, or the error of the remote's callback.
+/**
+ * hyptrace_reader_clear - clear the events and counters of a CPU's ring
+ * @reader:	control mutex of its remote held
+ *
+ * Return: 0, -ENODEV while unloaded, or the error of the remote's callback.
  */
 int hyptrace_reader_clear(struct hyptrace_reader *reader)
 {

@@ -24,7 +24,10 @@ static void release_work(struct work_struct *work)
 	complete_all(&release->done);
 }
 
-/* Initialize the state: no release is in progress. */
+/**
+ * hyptrace_release_init - initialize the state: no release is in progress
+ * @remote:	a new remote
+ */
 void hyptrace_release_init(struct hyptrace_remote *remote)
 {
 	INIT_WORK(&remote->release.work, release_work);
@@ -32,13 +35,16 @@ void hyptrace_release_init(struct hyptrace_remote *remote)
 	complete_all(&remote->release.done);
 }
 
-/*
- * Make the writer release unused rings by @op, unload_trace_buffer or finish_resize, and free
- * them: @buf is empty on return. First waits for the end of a release that is still in progress.
- * Control mutex held; this releases it meanwhile.
+/**
+ * hyptrace_release_rings - make the writer release rings, and free them
+ * @remote:	control mutex held; this releases it meanwhile
+ * @buf:	the rings, which must be unused; empty on return
+ * @op:		unload_trace_buffer or finish_resize of the remote
  *
- * Returns 0; -EINTR after a fatal signal, and the release continues without the caller; or the
- * error of @op: the writer has kept pages, and @remote cannot be loaded again.
+ * First waits for the end of a release that is still in progress.
+ *
+ * Return: 0; -EINTR after a fatal signal, and the release continues without the caller; or
+ * the error of @op: the writer has kept pages, and @remote cannot be loaded again.
  */
 int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffer *buf,
 			   int (*op)(struct hyptrace_buffer *buf, void *priv))
@@ -55,9 +61,12 @@ int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffe
 	return hyptrace_release_wait(remote, NULL) ?: release->err;
 }
 
-/*
- * Wait until no release is in progress. Control mutex held; this releases it meanwhile. Returns 0,
- * or -EINTR after a fatal signal.
+/**
+ * hyptrace_release_wait - wait until no release is in progress
+ * @remote:	control mutex held; this releases it meanwhile
+ * @extack:	out: the reason if it fails; may be NULL
+ *
+ * Return: 0, or -EINTR after a fatal signal.
  */
 int hyptrace_release_wait(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -72,7 +81,10 @@ int hyptrace_release_wait(struct hyptrace_remote *remote, struct netlink_ext_ack
 	return -EINTR;
 }
 
-/* As hyptrace_release_wait(), ignoring signals. */
+/**
+ * hyptrace_release_finish - wait until no release is in progress, ignoring signals
+ * @remote:	control mutex held; this releases it meanwhile
+ */
 void hyptrace_release_finish(struct hyptrace_remote *remote)
 {
 	mutex_unlock(&remote->control);

@@ -43,7 +43,13 @@ void hyptrace_remote_put(struct hyptrace_remote *remote)
 	kref_put(&remote->refs, remote_release);
 }
 
-/* The remote of this name, or NULL. It stays registered while hyptrace_remotes_lock is held. */
+/**
+ * hyptrace_remote_find - find a remote by its name
+ * @name:	exact name
+ *
+ * Context: hyptrace_remotes_lock held.
+ * Return: the remote, which stays registered while the lock is held, or NULL.
+ */
 struct hyptrace_remote *hyptrace_remote_find(const char *name)
 {
 	struct hyptrace_remote *remote;

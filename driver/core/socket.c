@@ -28,9 +28,12 @@ static void close_hold(struct hyptrace_socket_hold *hold)
 	WRITE_ONCE(hold->sk, NULL);
 }
 
-/*
- * End the holds of a socket soon, without waiting for requests. Another socket may have its port
- * by now, but that one is not dead.
+/**
+ * hyptrace_socket_close - end the holds of a socket soon
+ * @net:	its namespace
+ * @portid:	its port. Another socket may have it by now, but that one is not dead.
+ *
+ * Context: does not wait for requests.
  */
 void hyptrace_socket_close(const struct net *net, u32 portid)
 {
@@ -46,7 +49,13 @@ void hyptrace_socket_close(const struct net *net, u32 portid)
 	}
 }
 
-/* What the socket of @sender holds of a remote, or NULL. Control mutex held. */
+/**
+ * hyptrace_socket_find_hold - get what a socket holds of a remote
+ * @remote:	control mutex held
+ * @sender:	of a request through the socket
+ *
+ * Return: the hold, or NULL if there is none.
+ */
 struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,
 						       const struct netlink_skb_parms *sender)
 {
@@ -59,9 +68,15 @@ struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_rem
 	return NULL;
 }
 
-/*
- * The same, or a new empty hold; NULL if there is no memory. The caller calls
- * hyptrace_socket_put_hold() when it has changed it. Control mutex held.
+/**
+ * hyptrace_socket_get_hold - get what a socket holds of a remote, or make an empty hold
+ * @remote:	control mutex held
+ * @sender:	of a request through the socket
+ * @extack:	out: the reason if it fails; may be NULL
+ *
+ * The caller calls hyptrace_socket_put_hold() when it has changed it.
+ *
+ * Return: the hold, or NULL if there is no memory.
  */
 struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *remote,
 						      const struct netlink_skb_parms *sender,
@@ -88,7 +103,10 @@ struct hyptrace_socket_hold *hyptrace_socket_get_hold(struct hyptrace_remote *re
 	return hold;
 }
 
-/* Free a hold, and leave what it holds as it is. Control mutex of its remote held. */
+/**
+ * hyptrace_socket_remove_hold - remove a hold, and leave what it holds as it is
+ * @hold:	control mutex of its remote held; it is freed
+ */
 void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold)
 {
 	list_del(&hold->of_remote);
@@ -100,16 +118,21 @@ void hyptrace_socket_remove_hold(struct hyptrace_socket_hold *hold)
 	kfree(hold);
 }
 
-/* Remove a hold if it is empty. Control mutex of its remote held. */
+/**
+ * hyptrace_socket_put_hold - remove a hold if it is empty
+ * @hold:	control mutex of its remote held
+ */
 void hyptrace_socket_put_hold(struct hyptrace_socket_hold *hold)
 {
 	if (!hold->counts && !hold->events)
 		hyptrace_socket_remove_hold(hold);
 }
 
-/*
- * Remove all holds of a remote that is being unregistered: no socket can reach it any more. The
- * caller cancels its work. Control mutex held.
+/**
+ * hyptrace_sockets_remove_holds - remove all holds of a remote that is being unregistered
+ * @remote:	control mutex held
+ *
+ * No socket can reach it any more. The caller cancels its work.
  */
 void hyptrace_sockets_remove_holds(struct hyptrace_remote *remote)
 {

@@ -231,7 +231,10 @@ static bool unload_unused(struct hyptrace_remote *remote)
 	return true;
 }
 
-/* LOADED to UNLOADED, if the rings are unused: see core.h. Control mutex held. */
+/**
+ * hyptrace_remote_unload_unused - LOADED to UNLOADED, if the rings are unused: see core.h
+ * @remote:	control mutex held
+ */
 void hyptrace_remote_unload_unused(struct hyptrace_remote *remote)
 {
 	if (unload_unused(remote))
@@ -287,9 +290,13 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
 	return err;
 }
 
-/*
- * Any state to TRACING. Control mutex held. Returns 0, also if it was tracing; as
- * hyptrace_remote_load(), or the error of the remote's callback.
+/**
+ * hyptrace_tracing_start - any state to TRACING
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of the
+ * remote's callback.
  */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -319,9 +326,12 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
 	return 0;
 }
 
-/*
- * TRACING to LOADED, or to UNLOADED if the rings are unused. Control mutex held. Returns 0, also
- * if it was not tracing; or the error of the remote's callback.
+/**
+ * hyptrace_tracing_stop - TRACING to LOADED, or to UNLOADED if the rings are unused
+ * @remote:	control mutex held
+ * @extack:	see above
+ *
+ * Return: 0, also if it was not tracing; or the error of the remote's callback.
  */
 int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -478,9 +488,9 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	return 0;
 }
 
-/*
- * Any state to UNLOADED, when the remote is being unregistered: on return the writer has no rings.
- * Both mutexes held.
+/**
+ * hyptrace_remote_shut_down - any state to UNLOADED, when the remote is being unregistered
+ * @remote:	both mutexes held; on return the writer has no rings
  */
 void hyptrace_remote_shut_down(struct hyptrace_remote *remote)
 {

@@ -116,10 +116,13 @@ static bool has_header(const struct hyptrace_walk *walk, u32 end)
 	return walk->pos < end && end - walk->pos >= WORD;
 }
 
-/*
- * Walk over the records up to @end, in bytes of @data: at most the committed bytes. @data is
- * aligned to a word. @walk has the start, and gets the position at which the walk stopped. Returns
- * false if a record is malformed; the walk stops before it.
+/**
+ * hyptrace_subbuf_walk - walk over the records up to an end
+ * @data:	the records, aligned to a word
+ * @end:	end of the walk, in bytes of @data: at most the committed bytes
+ * @walk:	in: the start; out: the position at which the walk stopped
+ *
+ * Return: false if a record is malformed; the walk stops before it.
  */
 bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 {
@@ -132,10 +135,15 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
 	return walk->pos == end;
 }
 
-/*
- * Walk to the end of the next event, and return its payload, of @size bytes: a multiple of 4, or
- * 0. Returns NULL if there is no event any more, or a record is malformed: then @walk->pos is not
- * @end.
+/**
+ * hyptrace_subbuf_next - walk to the end of the next event
+ * @data:	as for hyptrace_subbuf_walk()
+ * @end:	the same
+ * @walk:	in, out: the position
+ * @size:	out: bytes of the event's payload, a multiple of 4, or 0
+ *
+ * Return: the payload; NULL if there is no event any more, or a record is malformed: then
+ * @walk->pos is not @end.
  */
 const void *hyptrace_subbuf_next(const u8 *data, u32 end, struct hyptrace_walk *walk, u32 *size)
 {

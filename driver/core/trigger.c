@@ -151,23 +151,31 @@ void hyptrace_trigger_work(struct work_struct *work)
 	watch(remote);
 }
 
-/* Forget what has started and stopped the recording. Control mutex held, here and below. */
+/**
+ * hyptrace_triggers_forget - forget what has started and stopped the recording
+ * @remote:	control mutex held
+ */
 void hyptrace_triggers_forget(struct hyptrace_remote *remote)
 {
 	memset(remote->fired, 0, sizeof(remote->fired));
 	remote->ended = false;
 }
 
-/* Watch the triggers: the writer has just armed them. */
+/**
+ * hyptrace_triggers_begin - watch the triggers: the writer has just armed them
+ * @remote:	control mutex held
+ */
 void hyptrace_triggers_begin(struct hyptrace_remote *remote)
 {
 	hyptrace_triggers_forget(remote);
 	watch(remote);
 }
 
-/*
- * Look for the last time: tracing has just been stopped. A recording that was to end some
- * sub-buffers after its trigger has now ended, too.
+/**
+ * hyptrace_triggers_end - look for the last time: tracing has just been stopped
+ * @remote:	control mutex held
+ *
+ * A recording that was to end some sub-buffers after its trigger has now ended, too.
  */
 void hyptrace_triggers_end(struct hyptrace_remote *remote)
 {
@@ -217,9 +225,12 @@ static int arm_unless_fired(struct hyptrace_remote *remote, struct netlink_ext_a
 	return any_has_fired(remote) ? 0 : arm_again(remote, extack);
 }
 
-/*
- * Arm the triggers again if one has fired, while tracing. Returns 0, or the error of the remote's
- * callback.
+/**
+ * hyptrace_triggers_restart - arm the triggers again if one has fired
+ * @remote:	control mutex held; tracing
+ * @extack:	see state.c
+ *
+ * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -227,15 +238,19 @@ int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext
 	return any_has_fired(remote) ? arm_again(remote, extack) : 0;
 }
 
-/*
- * Arm the triggers if the options of the events of @mask, which were those of @before by event id,
- * have changed theirs. If triggers were only taken away, this does not start the recording again
- * that one of them has stopped.
+/**
+ * hyptrace_triggers_update - arm the triggers if the options of events have changed theirs
+ * @remote:	control mutex held; it has the new options
+ * @mask:	bit per id of an event whose options may have changed
+ * @before:	by event id: its options before
+ * @is_release:	events get back the triggers that they had before a hold. If one has stopped the
+ *		recording meanwhile, it stays stopped.
+ * @extack:	see state.c
  *
- * @is_release: events get back the triggers that they had before a hold. If one has stopped the
- * recording meanwhile, it stays stopped.
+ * If triggers were only taken away, this does not start the recording again that one of them has
+ * stopped.
  *
- * Returns 0, or the error of the remote's callback.
+ * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 			     const struct hyptrace_event_options *before, bool is_release,
@@ -264,10 +279,14 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
 	return start_taken ? arm_unless_fired(remote, extack) : 0;
 }
 
-/*
- * Arm the triggers again after a request has failed half way: it was to give the events of @mask
- * the options @tried, by event id. To set a trigger, also the one that an event had, disarms it.
- * If a trigger has fired, the recording stays as it is.
+/**
+ * hyptrace_triggers_recover - arm the triggers again after a request has failed half way
+ * @remote:	control mutex held; it has its old options again
+ * @mask:	bit per id of an event whose options the request was to change
+ * @tried:	by event id: the options that the request was to give them
+ *
+ * To set a trigger, also the one that an event had, disarms it. If a trigger has fired, the
+ * recording stays as it is.
  */
 void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 			       const struct hyptrace_event_options *tried)

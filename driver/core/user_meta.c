@@ -55,7 +55,11 @@ struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
 	return ring->pages[index ? index - 1 : ring->nr_pages - 1];
 }
 
-/* Allocate the meta page of a ring's mappings, for free_page(); or NULL. */
+/**
+ * hyptrace_user_meta_alloc - allocate the meta page of a ring's mappings, for free_page()
+ *
+ * Return: a page, or NULL.
+ */
 struct hyptrace_map_meta *hyptrace_user_meta_alloc(void)
 {
 	struct hyptrace_map_meta *user = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
@@ -80,17 +84,22 @@ static u64 user_begin(const struct hyptrace_reader *reader)
 	return max(READ_ONCE(meta->begin), READ_ONCE(page->time_stamp));
 }
 
-/*
- * Hide the events of a loaded ring from observers during a clear, until
- * hyptrace_user_meta_update(). After a clear, the writer may reuse the cleared sub-buffers in any
- * order, which observers would mistake for gaps. The reader's lock is held, here and in the next
- * one.
+/**
+ * hyptrace_user_meta_hide - hide the events of a ring from observers during a clear
+ * @reader:	lock held, loaded
+ *
+ * This lasts until hyptrace_user_meta_update(). After a clear, the writer may reuse the
+ * cleared sub-buffers in any order, which observers would mistake for gaps.
  */
 void hyptrace_user_meta_hide(struct hyptrace_reader *reader)
 {
 	WRITE_ONCE(reader->user_meta->begin, U64_MAX);
 }
 
+/**
+ * hyptrace_user_meta_update - update the meta page
+ * @reader:	lock held, loaded
+ */
 void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
@@ -125,9 +134,11 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 	smp_store_release(&map->begin, user_begin(reader));
 }
 
-/*
- * Prevent new mappings of a ring. Control mutex of the remote held. Returns 0, or -EBUSY if it is
- * mapped.
+/**
+ * hyptrace_reader_forbid_mapping - prevent new mappings of a ring
+ * @reader:	control mutex of its remote held
+ *
+ * Return: 0, or -EBUSY if it is mapped.
  */
 int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader)
 {
@@ -138,6 +149,10 @@ int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader)
 	return 0;
 }
 
+/**
+ * hyptrace_reader_allow_mapping - undo hyptrace_reader_forbid_mapping()
+ * @reader:	control mutex of its remote held
+ */
 void hyptrace_reader_allow_mapping(struct hyptrace_reader *reader)
 {
 	guard(mutex)(&reader->map_lock);

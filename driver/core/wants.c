@@ -24,7 +24,12 @@ static u64 apply_holds(const struct hyptrace_remote *remote, u64 enabled)
 	return enabled;
 }
 
-/* The events that somebody wants enabled, a bit per id. Control mutex held, here and below. */
+/**
+ * hyptrace_wanted_events - get the events that somebody wants enabled
+ * @remote:	control mutex held
+ *
+ * Return: bit per event id.
+ */
 u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 {
 	const struct hyptrace_attachment *attachment;
@@ -35,7 +40,11 @@ u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
 	return apply_holds(remote, events);
 }
 
-/* A request has switched off what attachments hold. */
+/**
+ * hyptrace_hold_override - a request has switched off what attachments hold
+ * @remote:	control mutex held
+ * @off:	what is off
+ */
 void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrace_wants *off)
 {
 	struct hyptrace_attachment *attachment;
@@ -46,7 +55,13 @@ void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrac
 	}
 }
 
-/* The hold of the socket that holds one of some events, a bit per id; or NULL. */
+/**
+ * hyptrace_event_find_hold - find the socket that holds one of some events
+ * @remote:	control mutex held
+ * @events:	bit per event id
+ *
+ * Return: its hold, or NULL if there is none.
+ */
 const struct hyptrace_socket_hold *
 hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
 {
@@ -59,7 +74,13 @@ hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
 	return NULL;
 }
 
-/* The process whose socket holds an event; 0 if none does. */
+/**
+ * hyptrace_event_holder - get the process whose socket holds an event
+ * @remote:	control mutex held
+ * @event:	of the remote
+ *
+ * Return: the process, 0 if no socket holds the event.
+ */
 pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 			    const struct hyptrace_event *event)
 {
@@ -69,7 +90,11 @@ pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,
 	return hold ? hold->pid : 0;
 }
 
-/* Hold events, a bit per id, no more, and leave them as they are. */
+/**
+ * hyptrace_event_hold_forget - hold events no more, and leave them as they are
+ * @hold:	control mutex of its remote held
+ * @events:	bit per event id
+ */
 void hyptrace_event_hold_forget(struct hyptrace_socket_hold *hold, u64 events)
 {
 	unsigned int id;

@@ -245,7 +245,11 @@ static struct miscdevice hyptrace_device = {
 	.mode	= 0600,
 };
 
-/* Create /dev/hyptrace and /dev/hyptrace-previous. */
+/**
+ * hyptrace_chardev_register - create /dev/hyptrace and /dev/hyptrace-previous
+ *
+ * Return: 0 or a negative errno.
+ */
 int __init hyptrace_chardev_register(void)
 {
 	int err = misc_register(&hyptrace_device);
@@ -258,6 +262,9 @@ int __init hyptrace_chardev_register(void)
 	return err;
 }
 
+/**
+ * hyptrace_chardev_unregister - undo hyptrace_chardev_register()
+ */
 void hyptrace_chardev_unregister(void)
 {
 	hyptrace_previous_unregister();

@@ -79,13 +79,16 @@ static int map_ring(struct hyptrace_reader *reader, struct vm_area_struct *vma)
 	return err;
 }
 
-/*
- * Map the ring of a descriptor's CPU: page 0 is the meta page; the sub-buffers follow in the order
- * of their ids. mmap_lock held, and no lock of hyptrace.
+/**
+ * hyptrace_file_mmap - map the ring of a descriptor's CPU
+ * @filp:	the open file
+ * @vma:	page 0 is the meta page; the sub-buffers follow in the order of their ids
  *
- * Returns 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is writable,
- * executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if the descriptor is
- * attached to all CPUs, or the ring is unloaded; -EBUSY while the ring is being resized; -ENOMEM.
+ * Context: mmap_lock held, and no lock of hyptrace.
+ * Return: 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is
+ * writable, executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if
+ * the descriptor is attached to all CPUs, or the ring is unloaded; -EBUSY while the ring
+ * is being resized; -ENOMEM.
  */
 int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {

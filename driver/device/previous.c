@@ -46,7 +46,11 @@ static struct miscdevice previous_device = {
 	.mode	= 0400,
 };
 
-/* Create /dev/hyptrace-previous if the boot before has left something. */
+/**
+ * hyptrace_previous_register - create /dev/hyptrace-previous if the boot before has left something
+ *
+ * Return: 0 or a negative errno.
+ */
 int __init hyptrace_previous_register(void)
 {
 	size_t size;
@@ -54,6 +58,9 @@ int __init hyptrace_previous_register(void)
 	return hyptrace_keep_previous(&size) ? misc_register(&previous_device) : 0;
 }
 
+/**
+ * hyptrace_previous_unregister - undo hyptrace_previous_register()
+ */
 void hyptrace_previous_unregister(void)
 {
 	size_t size;

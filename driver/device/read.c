@@ -234,7 +234,15 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
 	return 0;
 }
 
-/* read(): see linux/hyptrace.h */
+/**
+ * hyptrace_file_read - read(): see linux/hyptrace.h
+ * @filp:	the open file
+ * @buf:	destination
+ * @count:	its size in bytes
+ * @pos:	not used
+ *
+ * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
+ */
 ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos)
 {
 	const struct request req = { .buf = buf, .count = count };
@@ -248,9 +256,15 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
 	return deliver(file, &req, filp->f_flags & O_NONBLOCK);
 }
 
-/*
- * splice(): see linux/hyptrace.h. @count is rounded down to whole sub-buffers. The lock of @pipe
- * is held.
+/**
+ * hyptrace_file_splice_read - splice(): see linux/hyptrace.h
+ * @filp:	the open file
+ * @pos:	not used
+ * @pipe:	destination; its lock is held
+ * @count:	maximum number of bytes, rounded down to whole sub-buffers
+ * @flags:	SPLICE_F_*
+ *
+ * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
  */
 ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,
 				  size_t count, unsigned int flags)

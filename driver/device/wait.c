@@ -31,9 +31,13 @@ static void wake_waiters(struct hyptrace_attachment *attachment)
 	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP | EPOLLERR);
 }
 
-/*
- * Has the data of one of the descriptor's CPUs reached a watermark? True also if reading would
- * fail.
+/**
+ * hyptrace_file_has_data - whether the data to read has reached a watermark
+ * @file:	the descriptor
+ * @remote:	the remote to which @file is attached
+ * @watermark:	the watermark; one of the descriptor's CPUs must reach it
+ *
+ * Return: true if so, also if reading would fail.
  */
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
 			    const struct hyptrace_remote *remote,
@@ -102,7 +106,10 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Set up waiting, with the default latency. */
+/**
+ * hyptrace_file_wait_init - set up waiting, with the default latency
+ * @file:	a new descriptor
+ */
 void hyptrace_file_wait_init(struct hyptrace_file *file)
 {
 	init_waitqueue_head(&file->wait);
@@ -112,15 +119,23 @@ void hyptrace_file_wait_init(struct hyptrace_file *file)
 	file->attachment.wake = wake_waiters;
 }
 
-/* The descriptor has no waiters. */
+/**
+ * hyptrace_file_wait_exit - undo hyptrace_file_wait_init()
+ * @file:	without waiters
+ */
 void hyptrace_file_wait_exit(struct hyptrace_file *file)
 {
 	hrtimer_cancel(&file->timer);
 }
 
-/*
- * Set the watermark and the latency of a descriptor, also for present waiters. Returns 0, or
- * -EINVAL and nothing has changed.
+/**
+ * hyptrace_file_set_wakeup - set the watermark and the latency of a descriptor
+ * @file:	the descriptor
+ * @wakeup:	see linux/hyptrace.h
+ *
+ * The new values apply to present waiters, too.
+ *
+ * Return: 0, or -EINVAL and nothing has changed.
  */
 int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_wakeup *wakeup)
 {
@@ -140,9 +155,11 @@ int hyptrace_file_set_wakeup(struct hyptrace_file *file, const struct hyptrace_w
 	return 0;
 }
 
-/*
- * Keep polling the writer for edge-triggered epoll waiters of a descriptor from which all data was
- * read. Such a waiter reads until nothing is left, and does not call poll() again.
+/**
+ * hyptrace_file_rearm_timer - keep polling the writer for edge-triggered epoll waiters
+ * @file:	a descriptor from which the caller has read all data
+ *
+ * Such a waiter reads until nothing is left, and does not call poll() again.
  */
 void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 {
@@ -150,9 +167,12 @@ void hyptrace_file_rearm_timer(struct hyptrace_file *file)
 		timer_arm(file);
 }
 
-/*
- * Sleep until a descriptor that has nothing to read may have an event. @nr_wakeups is
- * @file->nr_wakeups from before the caller found that. Returns 0 or -ERESTARTSYS.
+/**
+ * hyptrace_file_sleep - sleep until there may be an event
+ * @file:	a descriptor that has nothing to read
+ * @nr_wakeups:	@file->nr_wakeups from before the caller found that
+ *
+ * Return: 0 or -ERESTARTSYS.
  */
 int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups)
 {
@@ -170,7 +190,13 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups)
 	return err;
 }
 
-/* poll(): see linux/hyptrace.h */
+/**
+ * hyptrace_file_poll - poll(): see linux/hyptrace.h
+ * @filp:	the open file
+ * @wait:	table of the caller, as in any poll method
+ *
+ * Return: EPOLL* as in linux/hyptrace.h.
+ */
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)
 {
 	static const struct hyptrace_watermark any_event;

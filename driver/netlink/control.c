@@ -11,9 +11,13 @@
 
 #include "netlink.h"
 
-/*
- * Find the events that a request names and enables, disables or counts, a bit per id. If this
- * returns an errno, the request must be refused.
+/**
+ * hyptrace_nl_read_names - find the events that a request names and enables, disables or counts
+ * @info:	the request
+ * @remote:	of the events
+ * @events:	out: bit per event id
+ *
+ * Return: 0, or a negative errno and the request must be refused.
  */
 int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,
 			   u64 *events)

@@ -79,13 +79,17 @@ static void describe_all(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(work, describe_all);
 
-/* Describe all remotes soon. */
+/**
+ * hyptrace_describe - describe all remotes soon
+ */
 void hyptrace_describe(void)
 {
 	queue_delayed_work(hyptrace_wq, &work, msecs_to_jiffies(DELAY_MS));
 }
 
-/* Wait until nothing is described any more. No remote is registered. */
+/**
+ * hyptrace_describe_exit - wait until nothing is described any more; no remote is registered
+ */
 void hyptrace_describe_exit(void)
 {
 	cancel_delayed_work_sync(&work);

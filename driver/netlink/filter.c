@@ -43,9 +43,15 @@ static int read_term(const struct nlattr *attr, struct hyptrace_term_request *te
 	return 0;
 }
 
-/*
- * Read a filter, which then points into the request; core checks the terms for each event. Returns
- * 0; -EINVAL if an attribute is missing, -E2BIG if there are too many terms.
+/**
+ * hyptrace_nl_read_filter - read a filter
+ * @nest:	the attribute
+ * @filter:	out: the filter; it points into the request
+ * @extack:	of the request
+ *
+ * core checks the terms for each event.
+ *
+ * Return: 0; -EINVAL if an attribute is missing, -E2BIG if there are too many terms.
  */
 int hyptrace_nl_read_filter(const struct nlattr *nest, struct hyptrace_filter_request *filter,
 			    struct netlink_ext_ack *extack)

@@ -13,9 +13,13 @@
 
 #include "netlink.h"
 
-/*
- * Put the event that has started or stopped the recording, after the attributes of a remote. If
- * the trigger has not fired, this puts nothing.
+/**
+ * hyptrace_fill_fired - put the event that has started or stopped the recording
+ * @skb:	the message, with attributes of a remote
+ * @remote:	the remote
+ * @trigger:	which of the two; if it has not fired, this puts nothing
+ *
+ * Return: see above.
  */
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			enum hyptrace_trigger trigger)
@@ -36,7 +40,14 @@ int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remot
 	return 0;
 }
 
-/* Put a remote, its state and settings. @item is not used. */
+/**
+ * hyptrace_fill_remote - put a remote, its state and settings
+ * @skb:	the message
+ * @remote:	which one
+ * @item:	not used
+ *
+ * Return: see above.
+ */
 int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			 const void *item)
 {
@@ -66,7 +77,14 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
 	return 0;
 }
 
-/* Put a CPU's ring, its state and counts. @item is the number of a possible CPU. */
+/**
+ * hyptrace_fill_cpu - put a CPU's ring, its state and counts
+ * @skb:	the message
+ * @remote:	of the ring
+ * @item:	number of a possible CPU
+ *
+ * Return: see above.
+ */
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
 		      const void *item)
 {
@@ -161,7 +179,14 @@ static int fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter
 	return 0;
 }
 
-/* Put which event it is, and what can change of it. */
+/**
+ * hyptrace_fill_event_state - put which event it is, and what can change of it
+ * @skb:	the message
+ * @remote:	of the event
+ * @event:	which one
+ *
+ * Return: see above.
+ */
 int hyptrace_fill_event_state(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			      const struct hyptrace_event *event)
 {
@@ -191,7 +216,14 @@ static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remot
 	return 0;
 }
 
-/* Put an event, its fields and print format. @item is its index in the remote's events. */
+/**
+ * hyptrace_fill_event - put an event, its fields and print format
+ * @skb:	the message
+ * @remote:	of the event
+ * @item:	index in its events
+ *
+ * Return: see above.
+ */
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			const void *item)
 {
@@ -227,7 +259,14 @@ static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *ar
 	return 0;
 }
 
-/* Put a hypercall and its arguments. @item is its index in the remote's hypercalls. */
+/**
+ * hyptrace_fill_hypercall - put a hypercall and its arguments
+ * @skb:	the message
+ * @remote:	of the hypercall
+ * @item:	index in its hypercalls
+ *
+ * Return: see above.
+ */
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,
 			    const void *item)
 {

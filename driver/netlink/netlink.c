@@ -49,7 +49,13 @@ static int notice_close(struct notifier_block *block, unsigned long event, void 
 
 static struct notifier_block close_notifier = { .notifier_call = notice_close };
 
-/* Check that the sender of a request may trace. Returns 0 or -EPERM. */
+/**
+ * hyptrace_nl_check_sender - check that the sender of a request may trace
+ * @skb:	the request
+ * @extack:	of the request
+ *
+ * Return: 0 or -EPERM.
+ */
 int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
@@ -66,7 +72,14 @@ int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack
 	return 0;
 }
 
-/* Does a request lack a required attribute? Then the caller must refuse it with -EINVAL. */
+/**
+ * hyptrace_nl_is_missing - whether a request lacks a required attribute
+ * @info:	the request
+ * @attr:	type of the attribute
+ * @name:	its name, for the message
+ *
+ * Return: true if so: the caller must refuse the request with -EINVAL.
+ */
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 {
 	if (!GENL_REQ_ATTR_CHECK(info, attr))
@@ -75,9 +88,14 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 	return true;
 }
 
-/*
- * Report the attribute to which an error of core belongs, unless core has done so. If the request
- * lacks it, the remote's is reported. Returns @err.
+/**
+ * hyptrace_nl_set_bad_attr - report the attribute to which an error of core belongs, unless core
+ * has done so
+ * @info:	the request
+ * @err:	0 or the errno of core
+ * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
+ *
+ * Return: @err.
  */
 int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
 {
@@ -86,7 +104,13 @@ int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
 	return err;
 }
 
-/* Refuse an unknown remote. */
+/**
+ * hyptrace_nl_refuse_remote - refuse an unknown remote
+ * @attr:	its name
+ * @extack:	of the request
+ *
+ * Return: -ENODEV.
+ */
 int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	char names[NETLINK_MAX_FMTMSG_LEN], message[NETLINK_MAX_FMTMSG_LEN];
@@ -98,7 +122,13 @@ int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack 
 	return -ENODEV;
 }
 
-/* Refuse a CPU that has no ring. */
+/**
+ * hyptrace_nl_refuse_cpu - refuse a CPU that has no ring
+ * @attr:	its number
+ * @extack:	of the request
+ *
+ * Return: -ENXIO.
+ */
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
@@ -107,7 +137,13 @@ int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *ex
 	return -ENXIO;
 }
 
-/* Refuse an unknown event. */
+/**
+ * hyptrace_nl_refuse_event - refuse an unknown event
+ * @attr:	its name
+ * @extack:	of the request
+ *
+ * Return: -ENOENT.
+ */
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "no such event \"%s\"",
@@ -115,7 +151,12 @@ int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *
 	return -ENOENT;
 }
 
-/* The attribute with the name of the remote to which a dump is limited; NULL for a dump of all. */
+/**
+ * hyptrace_nl_dump_remote - get the remote to which a dump is limited
+ * @cb:		the dump
+ *
+ * Return: the attribute with its name, or NULL for a dump of all remotes.
+ */
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb)
 {
 	const struct genl_info *info = genl_info_dump(cb);
@@ -192,6 +233,11 @@ static void complete_ops(struct genl_family *family)
 static void complete_ops(struct genl_family *family) { }
 #endif
 
+/**
+ * hyptrace_netlink_register - register the netlink family
+ *
+ * Return: 0 or a negative errno.
+ */
 int __init hyptrace_netlink_register(void)
 {
 	int err;
@@ -213,6 +259,9 @@ int __init hyptrace_netlink_register(void)
 	return err;
 }
 
+/**
+ * hyptrace_netlink_unregister - undo hyptrace_netlink_register()
+ */
 void hyptrace_netlink_unregister(void)
 {
 	genl_unregister_family(&hyptrace_nl_family);

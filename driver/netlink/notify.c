@@ -23,10 +23,13 @@
 /* See hyptrace_notify_changes(). Begins with 1: for netlink, 0 is no number. */
 static atomic_t changes = ATOMIC_INIT(1);
 
-/*
- * The number of changes notified so far, without losses and counts. If it changes during a dump,
- * the dump is not consistent. A change of a remote is counted before the remote's control mutex is
- * released.
+/**
+ * hyptrace_notify_changes - get the number of changes notified so far, without losses and counts
+ *
+ * If the number changes during a dump, the dump is not consistent. A change of a remote
+ * is counted before the remote's control mutex is released.
+ *
+ * Return: the number.
  */
 unsigned int hyptrace_notify_changes(void)
 {

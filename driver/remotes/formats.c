@@ -42,10 +42,15 @@ static void put_text(struct seq_buf *buf, const char *text)
 	}
 }
 
-/*
- * Make a print format with names, for kfree(); NULL if there is no name, or no memory. @formats
- * has strings, with any number of zeros between two; the last one ends with a zero. Names for
- * which there is no room are left out.
+/**
+ * hyptrace_formats_print_fmt() - make a print format with names
+ * @of:		which one
+ * @formats:	the names: strings, any number of zeros between two; the last one ends with a zero
+ * @size:	bytes of @formats
+ *
+ * Names for which there is no room are left out.
+ *
+ * Return: the print format, for kfree(); NULL if there is no name, or no memory.
  */
 char *hyptrace_formats_print_fmt(enum hyptrace_names of, const char *formats, size_t size)
 {

@@ -96,9 +96,14 @@ static int choose(const unsigned long *functions)
 	return err;
 }
 
-/*
- * Choose all @nr functions that EL2 can trace; it traces none of them yet. The event func is not
- * enabled.
+/**
+ * hyptrace_functions_init() - choose all functions
+ * @access:	to EL2
+ * @nr:		number of functions that it can trace
+ *
+ * EL2 traces none of them yet.
+ *
+ * Context: the event func is not enabled.
  */
 void hyptrace_functions_init(const struct hyptrace_el2 *access, unsigned int nr)
 {
@@ -112,10 +117,12 @@ void hyptrace_functions_init(const struct hyptrace_el2 *access, unsigned int nr)
 		el2->set_function(id, false);
 }
 
-/*
- * The event func is about to be enabled: trace the chosen functions; or it was disabled: trace
- * none. Control mutex of the remote held, or the remote is not registered. Returns 0 or a negative
- * errno, and nothing has changed; 0 if @enable is false.
+/**
+ * hyptrace_functions_enable() - trace the chosen functions, or none
+ * @enable:	the event func is about to be enabled, else it was disabled
+ *
+ * Context: control mutex of the remote held, or the remote is not registered.
+ * Return: 0 or a negative errno, and nothing has changed; 0 if @enable is false.
  */
 int hyptrace_functions_enable(bool enable)
 {
@@ -138,9 +145,13 @@ int hyptrace_functions_enable(bool enable)
 	return 0;
 }
 
-/*
- * Choose the functions that a filter of the event func can accept; no terms are no filter. Control
- * mutex of the remote held. Returns 0 or a negative errno, and nothing has changed.
+/**
+ * hyptrace_functions_choose() - choose the functions that a filter of the event func can accept
+ * @terms:	of the filter
+ * @nr:		number of @terms; 0: there is no filter
+ *
+ * Context: control mutex of the remote held.
+ * Return: 0 or a negative errno, and nothing has changed.
  */
 int hyptrace_functions_choose(const struct hyptrace_term *terms, unsigned int nr)
 {
@@ -153,7 +164,11 @@ int hyptrace_functions_choose(const struct hyptrace_term *terms, unsigned int nr
 	return choose(functions);
 }
 
-/* Undo the last hyptrace_functions_choose(). Nothing has changed since then. */
+/**
+ * hyptrace_functions_choose_again() - undo the last hyptrace_functions_choose()
+ *
+ * Context: as there; nothing has changed since then.
+ */
 void hyptrace_functions_choose_again(void)
 {
 	choose(chosen_before);

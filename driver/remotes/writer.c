@@ -357,7 +357,11 @@ const struct hyptrace_remote_ops hyptrace_writer_ops = {
 };
 EXPORT_SYMBOL_GPL(hyptrace_writer_ops);
 
-/* Set up the state of CPU hotplug that all writers share. */
+/**
+ * hyptrace_writers_init() - set up the state of CPU hotplug that all writers share
+ *
+ * Return: 0 or a negative errno.
+ */
 int __init hyptrace_writers_init(void)
 {
 	int ret = cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "hyptrace:online",
@@ -370,6 +374,9 @@ int __init hyptrace_writers_init(void)
 	return 0;
 }
 
+/**
+ * hyptrace_writers_exit() - undo hyptrace_writers_init()
+ */
 void hyptrace_writers_exit(void)
 {
 	cpuhp_remove_multi_state(hotplug_state);

@@ -28,9 +28,15 @@ static void do_call(void *arg)
 						 call->arg2, 0);
 }
 
-/*
- * Call an op on @cpu, its first argument, or from this CPU if that one is offline.
- * cpus_read_lock() held, or in a callback of CPU hotplug.
+/**
+ * hyptrace_writer_call_on() - call an op on its CPU, or from this CPU if that CPU is offline
+ * @writer:	the writer
+ * @cpu:	the CPU, and the first argument of @op
+ * @op:		enum hyptrace_op
+ * @arg2:	second argument
+ *
+ * Context: cpus_read_lock() held, or a callback of CPU hotplug.
+ * Return: as the op.
  */
 s64 hyptrace_writer_call_on(struct hyptrace_writer *writer, unsigned int cpu, u64 op, u64 arg2)
 {

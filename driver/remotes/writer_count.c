@@ -349,7 +349,12 @@ const struct hyptrace_counting hyptrace_writer_counting = {
 };
 EXPORT_SYMBOL_GPL(hyptrace_writer_counting);
 
-/* Count on this CPU, which is coming online: a callback of CPU hotplug. */
+/**
+ * hyptrace_writer_count_online() - count on a CPU that is coming online
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU.
+ */
 void hyptrace_writer_count_online(struct hyptrace_writer *writer)
 {
 	unsigned int cpu = smp_processor_id();
@@ -360,17 +365,24 @@ void hyptrace_writer_count_online(struct hyptrace_writer *writer)
 			writer->name, cpu);
 }
 
-/* Cease to count on this CPU, which goes offline, if necessary: a callback of CPU hotplug. */
+/**
+ * hyptrace_writer_count_offline() - cease to count on a CPU that goes offline, if necessary
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU.
+ */
 void hyptrace_writer_count_offline(struct hyptrace_writer *writer)
 {
 	if (writer->counted && !writer->parks_offline_cpus)
 		hyptrace_writer_call(writer, HYPTRACE_OP_COUNT, smp_processor_id(), 0, 0);
 }
 
-/*
- * Free the counters that an earlier module left. The writer answers calls, and has no other user.
- * Sleeps; cpus_read_lock() held. Returns 0, also if there are none; or the errno of the writer.
- * The log has the details.
+/**
+ * hyptrace_writer_recover_counters() - free the counters that an earlier module left
+ * @writer:	answers calls, and has no other user
+ *
+ * Context: process, sleeps; cpus_read_lock() held.
+ * Return: 0, also if there are none; or the errno of the writer. The log has the details.
  */
 s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer)
 {

@@ -82,9 +82,13 @@ static int send_to(struct hyptrace_writer *writer, const struct cpumask *cpus, u
 	return 0;
 }
 
-/*
- * Give the writer, whose rings are loaded, the filters of some CPUs. cpus_read_lock() held, or in
- * a callback of CPU hotplug. Returns 0 or the errno of the writer.
+/**
+ * hyptrace_writer_send_filters() - give the writer the filters of some CPUs
+ * @writer:	its rings are loaded
+ * @cpus:	which ones
+ *
+ * Context: cpus_read_lock() held, or a callback of CPU hotplug.
+ * Return: 0 or the errno of the writer.
  */
 int hyptrace_writer_send_filters(struct hyptrace_writer *writer, const struct cpumask *cpus)
 {

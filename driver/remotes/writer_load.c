@@ -18,14 +18,16 @@ static int map_page(struct hyptrace_writer *writer, struct page *page)
 	return writer->map ? writer->map(page) : 0;
 }
 
-/*
- * Allocate two neighbouring zeroed pages, to donate the second, and return the first one, or NULL.
- * The writer can access both.
+/**
+ * hyptrace_writer_alloc_pair() - allocate two neighbouring pages, to donate the second
+ * @writer:	can access both
  *
  * The kernel reads a string by words, and so a few bytes beyond its end: load_unaligned_zeropad().
- * If these are in a page of the hypervisor, Linux before 7.1 panics. No string may end right
- * before a donated page: so the first page must not be used for strings while the writer has the
- * second.
+ * If these are in a page of the hypervisor, Linux before 7.1 panics. No string may end right before
+ * a donated page: so the first page must not be used for strings while the writer has the second.
+ *
+ * Context: sleeps.
+ * Return: the first page, both zeroed; or NULL.
  */
 struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer)
 {
@@ -40,7 +42,10 @@ struct page *hyptrace_writer_alloc_pair(struct hyptrace_writer *writer)
 	return pair;
 }
 
-/* The writer has neither page. */
+/**
+ * hyptrace_writer_free_pair() - free the pages of hyptrace_writer_alloc_pair()
+ * @pair:	the first page; the writer has neither
+ */
 void hyptrace_writer_free_pair(struct page *pair)
 {
 	__free_pages(pair, 1);

@@ -151,7 +151,14 @@ static int refuse(struct netlink_ext_ack *extack, s64 err, unsigned int cpu, u16
 	return err;
 }
 
-/* set_pmu() of struct hyptrace_counting */
+/**
+ * hyptrace_writer_set_pmu() - set_pmu() of struct hyptrace_counting
+ * @request:	what the PMU is to count; NULL: nothing any more
+ * @priv:	the writer
+ * @extack:	out: the reason of an error; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
 int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
 			    struct netlink_ext_ack *extack)
 {
@@ -185,7 +192,11 @@ out:
 	return err;
 }
 
-/* Tell the writer if perf has moved a counter of a CPU. Control mutex held. */
+/**
+ * hyptrace_writer_pmu_follow() - tell the writer if perf has moved a counter of a CPU
+ * @writer:	the writer; control mutex held
+ * @cpu:	the CPU
+ */
 void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu)
 {
 	unsigned int i;
@@ -206,9 +217,11 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 	cpus_read_unlock();
 }
 
-/*
- * Measure on this CPU, which is coming online and counts the events already: a callback of CPU
- * hotplug.
+/**
+ * hyptrace_writer_pmu_online() - measure on a CPU that is coming online
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU, which counts the events already.
  */
 void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
 {
@@ -220,7 +233,12 @@ void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
 	}
 }
 
-/* Give back the counters of this CPU, which goes offline: a callback of CPU hotplug. */
+/**
+ * hyptrace_writer_pmu_offline() - give back the counters of a CPU that goes offline
+ * @writer:	the writer
+ *
+ * Context: a callback of CPU hotplug, on that CPU.
+ */
 void hyptrace_writer_pmu_offline(struct hyptrace_writer *writer)
 {
 	if (writer->pmu_counters)

@@ -68,10 +68,14 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 	       repeat_op(writer, HYPTRACE_OP_RING_FREE, cpu, steps);
 }
 
-/*
- * Free the rings and counters that an earlier module left, and remove its triggers. The writer
- * answers calls, and has no other user. Sleeps. Returns 0, also if there are none; -EBUSY if such
- * a ring is attached and its CPU is offline; or the errno of the writer. The log has the details.
+/**
+ * hyptrace_writer_recover() - free the rings and counters that an earlier module left, and remove
+ *	its triggers
+ * @writer:	answers calls, and has no other user
+ *
+ * Context: process, sleeps.
+ * Return: 0, also if there are none; -EBUSY if such a ring is attached and its CPU is
+ * offline; or the errno of the writer. The log has the details.
  */
 int hyptrace_writer_recover(struct hyptrace_writer *writer)
 {
