@@ -252,7 +252,8 @@ void hyptrace_remote_boot(struct hyptrace_remote *remote, const char *words)
 	int err = copy ? hyptrace_remote_begin_change(remote) : -ENOMEM;
 
 	if (err) {
-		pr_warn("hyptrace: remote \"%s\" is not traced (error %d)\n", remote->name, -err);
+		pr_warn("hyptrace: remote \"%s\" is not traced: %s\n", remote->name,
+			err == -ENOMEM ? "not enough free memory" : "it was interrupted");
 		return;
 	}
 	read_words(&boot, copy);

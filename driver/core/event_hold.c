@@ -131,7 +131,7 @@ int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_sk
 	err = check_holders(remote, request->events & ~hold->events, extack);
 	if (err)
 		goto out_put;
-	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	options = hyptrace_events_alloc_options(extack);
 	if (!options) {
 		err = -ENOMEM;
 		goto out_put;

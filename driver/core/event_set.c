@@ -317,7 +317,7 @@ int hyptrace_events_set(struct hyptrace_remote *remote,
 	struct hyptrace_event_options *options;
 	int err;
 
-	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	options = hyptrace_events_alloc_options(extack);
 	if (!options)
 		return -ENOMEM;
 	err = hyptrace_events_set_with(remote, request, options, extack);

@@ -115,6 +115,22 @@ struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *eve
 }
 
 /**
+ * hyptrace_events_alloc_options - allocate the options of all events
+ * @extack:	says that there is no memory; may be NULL
+ *
+ * Return: an array by event id, for hyptrace_events_free_options() and kfree(), or NULL.
+ */
+struct hyptrace_event_options *hyptrace_events_alloc_options(struct netlink_ext_ack *extack)
+{
+	struct hyptrace_event_options *options;
+
+	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	if (!options)
+		NL_SET_ERR_MSG(extack, "not enough free memory to change the events");
+	return options;
+}
+
+/**
  * hyptrace_events_free_options - free what the options of all events point to
  * @options:	by event id
  */

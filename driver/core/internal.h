@@ -122,6 +122,7 @@ int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabl
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
 						const struct hyptrace_filter_request *request,
 						struct netlink_ext_ack *extack);
+struct hyptrace_event_options *hyptrace_events_alloc_options(struct netlink_ext_ack *extack);
 void hyptrace_events_free_options(struct hyptrace_event_options *options);
 
 /* filter_text.c */

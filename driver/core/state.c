@@ -470,7 +470,7 @@ int hyptrace_remote_reset(struct hyptrace_remote *remote,
 	int err;
 
 	/* A lack of memory must be found before anything changes. */
-	options = kcalloc(HYPTRACE_MAX_EVENT_ID, sizeof(*options), GFP_KERNEL);
+	options = hyptrace_events_alloc_options(extack);
 	if (!options)
 		return -ENOMEM;
 	err = check_unattached(remote, extack) ?:

@@ -210,8 +210,8 @@ machines()
 	zstd -q -d "$BATS_TEST_DIRNAME/../fuzz/corpus/images/vmcore.zst" -o vmcore
 	hyptrace report -q vmcore >lines
 	grep -q hyp_enter lines
-	# class, byte order, e_phoff, e_shoff and e_phentsize: libkdumpfile may crash of them
-	for place in 4 5 39 47 54; do
+	# class, byte order, e_phoff, e_shoff twice, e_phentsize and e_shnum: libkdumpfile may crash of them
+	for place in 4 5 39 40 47 54 60; do
 		cp vmcore damaged
 		printf '\003' | dd of=damaged bs=1 seek="$place" conv=notrunc status=none
 		run -2 hyptrace report damaged

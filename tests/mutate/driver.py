@@ -69,17 +69,23 @@ class Tree:
             return file.read()
 
     def test(self, names):
-        """Run the tests until one fails. Return the name of that one, or None, and the seconds of each."""
-        seconds, begin, name = {}, time.monotonic(), names[0]
+        """Run the tests until one fails. Return the name of that one, or None, and the seconds of each. A kernel that does
+        not get to its end fails the test that it was at, if that has had its time."""
+        seconds, begin, name, is_cut = {}, time.monotonic(), None, False
         child = subprocess.Popen([UM, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", "FIRST_FAILURE=1", "--",
                                   *(f"kselftest:{name}" for name in names)], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         for line in child.stdout:
             match = re.match(r"== kselftest:(\S+)", line)
+            is_cut |= "did not end within" in line
             if match:
-                seconds[name] = time.monotonic() - begin
+                if name:
+                    seconds[name] = time.monotonic() - begin
                 name, begin = match[1], time.monotonic()
-        return (name if child.wait() else None), seconds
+        if child.wait() and not name:
+            raise SystemExit("the kernel in user mode does not start")
+        is_cut &= time.monotonic() - begin < 2 * LIMIT_S
+        return (name if child.returncode and not is_cut else None), seconds
 
 
 class Run:

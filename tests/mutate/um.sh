@@ -5,7 +5,7 @@
 #   um.sh begin TREE		prepare that; TREE is a copy of this repository. The exit code is 1 if there is no such kernel
 #   um.sh modules TREE		build the modules of the tree; not 0 if they do not compile
 #   um.sh test TREE [SETTING]... -- SUITE...
-#				run these suites with them, as tests/vm/boot.sh does, for 400 s at most
+#				run these suites with them, as tests/vm/boot.sh does, for 1000 s at most
 #   um.sh end TREE		remove what begin has made outside of the tree
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
@@ -37,7 +37,7 @@ run_tests()
 	local copy_out
 	read -r copy_out _ <"$copy/.um"
 	cp "$copy"/hyptrace.ko "$copy"/hyptrace_test.ko "$copy_out"/lib/modules/*/kernel/drivers/hyptrace/
-	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- --timeout 400
+	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- --timeout 1000
 }
 
 case $verb in

@@ -255,6 +255,24 @@ int control_snapshot(struct nl *nl, struct snapshot *snapshot)
 	return 0;
 }
 
+/* Take a snapshot without the numbers of clears, which are others after each load. */
+int control_snapshot_of_any_load(struct nl *nl, struct snapshot *snapshot)
+{
+	const int err = control_snapshot(nl, snapshot);
+	struct nlmsghdr *hdr;
+	struct nlattr *clears;
+	size_t at;
+
+	for (at = 0; at < snapshot->len; at += NLMSG_ALIGN(hdr->nlmsg_len)) {
+		hdr = (void *)(snapshot->data + at);
+		clears = nl_cmd(hdr) == HYPTRACE_CMD_CPU_GET ?
+			 (void *)nl_attr(hdr, HYPTRACE_A_CPU_CLEARS) : NULL;
+		if (clears)
+			memset((void *)nl_data(clears), 0, sizeof(uint64_t));
+	}
+	return err;
+}
+
 bool snapshot_equal(const struct snapshot *a, const struct snapshot *b)
 {
 	return a->len && a->len == b->len && !memcmp(a->data, b->data, a->len);

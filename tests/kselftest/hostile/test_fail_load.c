@@ -113,27 +113,32 @@ static const char *look_at_driver(bool is_there, int kmsg)
 	return err != -ENOENT ? "the family is left" : NULL;
 }
 
-/* The trace of the boot was started, or the log says why not. */
+/* The trace of the boot is as without a fault, or the log says what is not. */
 static const char *look_at_remote(bool is_there, int kmsg)
 {
-	bool is_told = log_has(kmsg, "remote \"" REMOTE "\"");
+	static struct snapshot expected, found;
 	struct info info;
 	struct nl nl;
 	int err = nl_open(&nl);
 
 	if (err)
 		return "there is no family";
-	err = control_info(&nl, REMOTE, &info);
+	err = control_info(&nl, REMOTE, &info) ?: control_snapshot_of_any_load(&nl, &found);
 	nl_close(&nl);
 	if (!is_there)
 		return err == -ENODEV ? NULL : "the remote is left";
 	if (err)
 		return "there is no remote";
-	if (info.state == HYPTRACE_STATE_TRACING)
-		return NULL;
-	if (info.state != HYPTRACE_STATE_UNLOADED)
+	if (info.state == HYPTRACE_STATE_UNLOADED)
+		return log_has(kmsg, "remote \"" REMOTE "\" is not traced") ? NULL :
+		       "the log does not say that the boot is not traced";
+	if (info.state != HYPTRACE_STATE_TRACING)
 		return "the trace of the boot has stopped half way";
-	return is_told ? NULL : "the log does not say that the boot is not traced";
+	/* The first load is without a fault. */
+	if (!expected.len)
+		expected = found;
+	return snapshot_equal(&expected, &found) || log_has(kmsg, "remote \"" REMOTE "\"") ? NULL :
+	       "the log does not say what is missing of the trace of the boot";
 }
 
 static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_load) *self,
@@ -167,6 +172,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_load) *se
 			ASSERT_EQ(0, syscall(SYS_delete_module, name, O_NONBLOCK));
 	}
 	EXPECT_LT(nth, MOST_FAULTS);
+	EXPECT_NE(0, self->nr_failed);
 	free(image.data);
 	close(kmsg);
 }

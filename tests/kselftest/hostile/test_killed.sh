@@ -143,14 +143,15 @@ soon()
 	done
 }
 
-# readable FILE: it can be read, or the command says why not.
+# readable FILE: it can be read, up to where it was cut. Nothing is in it if the command was killed before its head was written.
 readable()
 {
 	local code=0
 	hyptrace report -q "$1" >"$work/report" 2>"$work/said" || code=$?
 	((code == 0)) && return
-	((code == 2)) && grep -q '^hyptrace: .*[a-z]' "$work/said" && return
-	echo "report of ${1##*/} ended with $code: $(head -c 300 "$work/said")"
+	((code == 2)) && grep -qE '^hyptrace: .*the file was cut' "$work/said" && return
+	((code == 2)) && (($(stat -c %s "$1") < 4096)) && return
+	echo "report of ${1##*/}, $(stat -c %s "$1") bytes, ended with $code: $(head -c 300 "$work/said")"
 	return 1
 }
 

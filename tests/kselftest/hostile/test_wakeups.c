@@ -29,6 +29,8 @@
 #define RING_SIZE	(64 * 1024)
 /* A shorter and a longer time than until the timer of a waiter expires */
 #define LONGEST_NS	(2 * HYPTRACE_LATENCY_MIN_US * 1000)
+/* A pair that makes no round for so long may have lost a wakeup. */
+#define GOES_ON_NS	(20 * LONGEST_NS)
 
 REMOTE_FIXTURE(wakeups);
 
@@ -163,13 +165,24 @@ static int write_all(struct pair *pair, const char *remote, uint64_t seed)
 	return 0;
 }
 
-static void unsettle(const struct pair *pairs, unsigned int nr, uint64_t seed)
+/*
+ * Set the latency of one of the pairs, again and again. That wakes who waits, so it must not help one
+ * whose wakeup was lost: such a pair does not go on.
+ */
+static void unsettle(struct pair *pairs, unsigned int nr, uint64_t seed)
 {
 	struct hostile chance = { .random = seed };
+	uint64_t woken;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		set_latency(pairs[hostile_below(&chance, nr)].fd,
+		struct pair *pair = &pairs[hostile_below(&chance, nr)];
+
+		woken = __atomic_load_n(&pair->woken, __ATOMIC_RELAXED);
+		sleep_ns(GOES_ON_NS);
+		if (__atomic_load_n(&pair->woken, __ATOMIC_RELAXED) == woken)
+			continue;
+		set_latency(pair->fd,
 			    HYPTRACE_LATENCY_MIN_US * (1 + hostile_below(&chance, 2)));
 		sleep_ns(hostile_below(&chance, 100 * LONGEST_NS) % 999999999);
 	}

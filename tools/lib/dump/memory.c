@@ -127,34 +127,41 @@ static bool load_library(struct hyptrace_error *err)
 }
 
 /*
- * libkdumpfile reads zeros where an ELF file ends too early. Find these places. libkdumpfile 0.5.1
- * trusts the sizes and offsets in the head, and may crash. Return false if it must not read the
- * file. Format: elf(5), System V ABI
+ * Read the head of an ELF file, if that is what the dump is. libkdumpfile 0.5.1 trusts the sizes and
+ * offsets in it, and may crash. Return false if it must not read the file. Format: elf(5), System V ABI
  */
-static bool find_gaps(struct dump_memory *mem)
+static bool read_elf_head(const struct dump_memory *mem, Elf64_Ehdr *head, uint64_t *file_size)
 {
 	const int data = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
-	Elf64_Ehdr head;
-	Elf64_Phdr part;
 	struct stat file;
+
+	if (mem->is_live || fstat(mem->fd, &file) || !S_ISREG(file.st_mode) ||
+	    pread(mem->fd, head, sizeof(*head), 0) != sizeof(*head) ||
+	    memcmp(head->e_ident, ELFMAG, SELFMAG)) {
+		head->e_phnum = 0;
+		return true;
+	}
+	*file_size = file.st_size;
+	/* arm64 has no other class; the byte order is that of all numbers in the dump */
+	return head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_ident[EI_DATA] == data &&
+	       head->e_phentsize == sizeof(Elf64_Phdr) && head->e_phoff <= *file_size &&
+	       head->e_shoff <= *file_size &&
+	       ((!head->e_shoff && !head->e_shnum) || head->e_shentsize == sizeof(Elf64_Shdr));
+}
+
+/* libkdumpfile reads zeros where an ELF file ends too early. Find these places. */
+static void find_gaps(struct dump_memory *mem, const Elf64_Ehdr *head, uint64_t file_size)
+{
+	Elf64_Phdr part;
 	uint64_t has, from, to;
 	struct gap *last;
 	unsigned int i;
 
-	if (mem->is_live || fstat(mem->fd, &file) || !S_ISREG(file.st_mode) ||
-	    pread(mem->fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG))
-		return true;
-	/* arm64 has no other class; the byte order is that of all numbers in the dump */
-	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != data ||
-	    head.e_phentsize != sizeof(part) || head.e_phoff > (uint64_t)file.st_size ||
-	    head.e_shoff > (uint64_t)file.st_size)
-		return false;
-	for (i = 0; i < head.e_phnum; i++) {
+	for (i = 0; i < head->e_phnum; i++) {
 		if (pread(mem->fd, &part, sizeof(part),
-			  head.e_phoff + (uint64_t)i * head.e_phentsize) != sizeof(part))
+			  head->e_phoff + (uint64_t)i * sizeof(part)) != sizeof(part))
 			break;
-		has = (uint64_t)file.st_size > part.p_offset ? file.st_size - part.p_offset : 0;
+		has = file_size > part.p_offset ? file_size - part.p_offset : 0;
 		if (part.p_type != PT_LOAD || has >= part.p_filesz)
 			continue;
 		from = part.p_paddr + has;
@@ -167,7 +174,6 @@ static bool find_gaps(struct dump_memory *mem)
 		}
 		mem->missing += part.p_filesz - has;
 	}
-	return true;
 }
 
 static bool is_in_gap(const struct dump_memory *mem, uint64_t address, size_t size)
@@ -186,15 +192,18 @@ static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace
 	/* what is mapped would count as memory of this process: all that was searched */
 	const kdump_attr_t never = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
 	char head[sizeof(FLATTENED) - 1];
+	uint64_t file_size = 0;
+	Elf64_Ehdr elf;
 	struct statfs fs;
 	int ret;
 
 	if (!load_library(err))
 		return err->errnum;
 	mem->is_live = !fstatfs(mem->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
-	if (!find_gaps(mem))
+	if (!read_elf_head(mem, &elf, &file_size))
 		return hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": its ELF header is damaged, or that of another kind of machine",
 					  path);
+	find_gaps(mem, &elf, file_size);
 	mem->ctx = kdump.new();
 	if (!mem->ctx)
 		return hyptrace_error_memory(err);

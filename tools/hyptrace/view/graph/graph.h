@@ -8,7 +8,7 @@
 #include "sink/functions.h"
 #include "sink/lines.h"
 
-/* EL2 records at most 48 levels. Only a damaged file has more than these: they are not indented. */
+/* EL2 records at most 48 levels. Only a damaged file has more: they are indented as this one. */
 #define GRAPH_LEVELS_MAX	64
 
 /* An event that is no function, and what the functions of a visit are printed with */
