@@ -256,7 +256,7 @@ int control_snapshot(struct nl *nl, struct snapshot *snapshot)
 }
 
 /* Take a snapshot without the numbers of clears, which are others after each load. */
-int control_snapshot_of_any_load(struct nl *nl, struct snapshot *snapshot)
+int snapshot_of_any_load(struct nl *nl, struct snapshot *snapshot)
 {
 	const int err = control_snapshot(nl, snapshot);
 	struct nlmsghdr *hdr;

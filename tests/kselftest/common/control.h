@@ -75,7 +75,7 @@ struct snapshot {
 };
 
 int control_snapshot(struct nl *nl, struct snapshot *snapshot);
-int control_snapshot_of_any_load(struct nl *nl, struct snapshot *snapshot);
+int snapshot_of_any_load(struct nl *nl, struct snapshot *snapshot);
 bool snapshot_equal(const struct snapshot *a, const struct snapshot *b);
 
 int attach(int fd, const char *remote, int cpu, struct hyptrace_attach *attached);

@@ -27,11 +27,25 @@ FIXTURE(fail_load) {
 	unsigned int nr_loaded;
 };
 
+static bool is_loaded(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return !access(path, F_OK);
+}
+
 static void unload_all(void)
 {
-	if (system("for module in hyptrace_kernel hyptrace_pkvm hyptrace_test hyptrace; do "
-		   "[ ! -d /sys/module/$module ] || rmmod $module; done"))
-		abort();
+	static const char *const names[] = {
+		"hyptrace_kernel", "hyptrace_pkvm", "hyptrace_test", "hyptrace",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (is_loaded(names[i]) && syscall(SYS_delete_module, names[i], O_NONBLOCK))
+			abort();
+	}
 }
 
 /* The kernel loads the driver by itself when somebody asks for its family: not here. */
@@ -92,14 +106,6 @@ static bool read_image(const char *name, struct image *image)
 	return done;
 }
 
-static bool is_loaded(const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	return !access(path, F_OK);
-}
-
 /* Return what is wrong with what a load has left behind, or NULL. */
 static const char *look_at_driver(bool is_there, int kmsg)
 {
@@ -123,7 +129,7 @@ static const char *look_at_remote(bool is_there, int kmsg)
 
 	if (err)
 		return "there is no family";
-	err = control_info(&nl, REMOTE, &info) ?: control_snapshot_of_any_load(&nl, &found);
+	err = control_info(&nl, REMOTE, &info) ?: snapshot_of_any_load(&nl, &found);
 	nl_close(&nl);
 	if (!is_there)
 		return err == -ENODEV ? NULL : "the remote is left";
@@ -141,7 +147,7 @@ static const char *look_at_remote(bool is_there, int kmsg)
 	       "the log does not say what is missing of the trace of the boot";
 }
 
-static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail_load) *self,
+static void sweep(struct __test_metadata *_metadata, struct _test_data_fail_load *self,
 		  const char *name, const char *args,
 		  const char *(*look)(bool is_there, int kmsg))
 {

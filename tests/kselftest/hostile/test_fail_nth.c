@@ -60,7 +60,7 @@ FIXTURE_SETUP(fail_nth)
 	ASSERT_EQ(0, nl_open(&self->listener));
 	ASSERT_EQ(0, nl_join(&self->listener));
 	ASSERT_EQ(0, control_fresh(&self->nl, variant->remote));
-	ASSERT_EQ(0, control_snapshot_of_any_load(&self->nl, &fresh));
+	ASSERT_EQ(0, snapshot_of_any_load(&self->nl, &fresh));
 	self->f = (struct fail_nth) {
 		.nl = &self->nl, .remote = variant->remote, .fd = -1, .pipes = { -1, -1 },
 	};
@@ -114,7 +114,7 @@ static bool is_fresh(struct fail_nth *f)
 	unsigned int ms;
 
 	for (ms = 0; ms < PATIENCE_MS; ms++) {
-		if (!control_fresh(f->nl, f->remote) && !control_snapshot_of_any_load(f->nl, &after) &&
+		if (!control_fresh(f->nl, f->remote) && !snapshot_of_any_load(f->nl, &after) &&
 		    snapshot_equal(&fresh, &after))
 			return true;
 		usleep(1000);
@@ -149,7 +149,7 @@ struct outcome {
 /* Do it once: @before and @after are then the states before and after it. */
 static int try(struct fail_nth *f, struct nl *listener, unsigned int nth, struct outcome *outcome)
 {
-	int err = nl_open(&f->own) ?: f->op->prepare(f) ?: control_snapshot_of_any_load(f->nl, &before);
+	int err = nl_open(&f->own) ?: f->op->prepare(f) ?: snapshot_of_any_load(f->nl, &before);
 
 	if (err)
 		return err;
@@ -158,7 +158,7 @@ static int try(struct fail_nth *f, struct nl *listener, unsigned int nth, struct
 	outcome->ret = f->op->act(f);
 	outcome->failed = fault_end();
 	outcome->heard = heard(listener);
-	err = control_snapshot_of_any_load(f->nl, &after);
+	err = snapshot_of_any_load(f->nl, &after);
 	outcome->wrong = f->op->check ? f->op->check(f, outcome->ret) : NULL;
 	undo(f);
 	return err;

@@ -166,8 +166,8 @@ static int write_all(struct pair *pair, const char *remote, uint64_t seed)
 }
 
 /*
- * Set the latency of one of the pairs, again and again. That wakes who waits, so it must not help one
- * whose wakeup was lost: such a pair does not go on.
+ * Set the latency of one of the pairs, again and again. That wakes who waits, so it must not help
+ * one whose wakeup was lost: such a pair does not go on.
  */
 static void unsettle(struct pair *pairs, unsigned int nr, uint64_t seed)
 {

@@ -127,8 +127,9 @@ static bool load_library(struct hyptrace_error *err)
 }
 
 /*
- * Read the head of an ELF file, if that is what the dump is. libkdumpfile 0.5.1 trusts the sizes and
- * offsets in it, and may crash. Return false if it must not read the file. Format: elf(5), System V ABI
+ * Read the head of an ELF file, if that is what the dump is. libkdumpfile 0.5.1 trusts the sizes
+ * and offsets in it, and may crash. Return false if it must not read the file. Format: elf(5),
+ * System V ABI
  */
 static bool read_elf_head(const struct dump_memory *mem, Elf64_Ehdr *head, uint64_t *file_size)
 {
