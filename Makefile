@@ -26,7 +26,8 @@ help:
 	@echo 'KERNEL=6.12 (default), 7.2, 7.3 or newest chooses the kernel of the machine. KSRC=PATH chooses'
 	@echo 'another tree.'
 	@echo 'FLAVOUR= chooses a configuration: 16k, 64k (pages), rt, 4096cpus, el2debug, be (tests only),'
-	@echo 'debug, kcsan. LLVM=1 builds any of them by clang. HYPTRACE_CACHE=PATH is the folder for all that is fetched and built.'
+	@echo 'debug, kcsan, functions (of EL2, and the PMU). LLVM=1 builds any of them by clang.'
+	@echo 'HYPTRACE_CACHE=PATH is the folder for all that is fetched and built.'
 
 demo: deps
 	tests/vm/demo.sh

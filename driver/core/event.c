@@ -183,8 +183,10 @@ static int check_missing(const struct hyptrace_remote *remote, u64 events,
 	for (i = 0; i < remote->nr_events; i++) {
 		if (!(events & remote->desc->missing & BIT_ULL(remote->events[i]->id)))
 			continue;
-		NL_SET_ERR_MSG_FMT(extack, "\"%.32s\" is not in this kernel: see patch-tree",
-				   remote->events[i]->name);
+		NL_SET_ERR_MSG_FMT(extack, "\"%.32s\" is not in this kernel: see %s",
+				   remote->events[i]->name,
+				   remote->events[i]->id == remote->desc->follower ?
+				   "CONFIG_HYPTRACE_EL2_FUNCTIONS" : "patch-tree");
 		return -EOPNOTSUPP;
 	}
 	return 0;

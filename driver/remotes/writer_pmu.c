@@ -139,7 +139,9 @@ static void end_all(struct hyptrace_writer *writer)
 /* Say why the PMU of a CPU does not count. */
 static int refuse(struct netlink_ext_ack *extack, s64 err, unsigned int cpu, u16 what)
 {
-	if (err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -ENXIO)
+	if (!IS_ENABLED(CONFIG_HW_PERF_EVENTS))
+		NL_SET_ERR_MSG_FMT(extack, "CPU %u has no PMU without CONFIG_HW_PERF_EVENTS", cpu);
+	else if (err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -ENXIO)
 		NL_SET_ERR_MSG_FMT(extack, "CPU %u has no PMU that counts in the hypervisor",
 				   cpu);
 	else if (err == -EBUSY || err == -ENOSPC)

@@ -153,7 +153,8 @@ install_kernel()
 
 set_kernel ''
 name="Linux $series${unpatched:+ unpatched}${llvm:+ LLVM=$llvm}${flavour:+ $flavour}"
-[[ -z $flavour || -f $vm/config/$flavour ]] || die "there is no flavour \"$flavour\": $vm/config/$flavour is missing"
+[[ -z $flavour || -f $vm/config/$flavour ]] ||
+	die "there is no flavour \"$flavour\": try functions, 16k, 64k, rt, 4096cpus, el2debug, debug or kcsan"
 need bison
 need flex
 need bc

@@ -245,7 +245,7 @@ static void refusals(void **state)
 	expect_refusal("cannot trace \"no*\": no function matches (\"hyptrace list -v func\" lists the functions of \"t.dat\")");
 	begin_graph(PRINTER_TEXT);
 	event_of("func")->missing = true;
-	expect_refusal("cannot trace functions: this kernel was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
+	expect_refusal("\"t.dat\" has no functions: the kernel that recorded it was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, describe_and_begin, free_formats)

@@ -78,6 +78,20 @@ void cmd_leave_out_func(struct event_choice *choice, const struct words *words)
 	choice->nr = nr;
 }
 
+/* Refuse a chosen event that is not in this kernel. Return an exit code. */
+int cmd_refuse_missing(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
+		       const struct event_choice *choice)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (events[i]->missing && event_choice_has(choice, events[i]->name))
+			return cmd_fail("cannot %s \"%s\": it is not in this kernel%s", verb,
+					events[i]->name, strcmp(events[i]->name, FUNCTIONS) ? "" :
+					", which was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
+	return EXIT_DONE;
+}
+
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice)
 {
@@ -99,6 +113,9 @@ int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, un
 		return cmd_fail("cannot %s %s: no such events", verb, list);
 	}
 	word = choice->unknown[0];
+	if (strchr(word, ','))
+		return cmd_fail("cannot %s \"%s\": no such event: write blanks between events, not commas",
+				verb, word);
 	for (i = 0; i < nr; i++)
 		near = hyptrace_nearest(word, near, events[i]->name);
 	return cmd_fail(strpbrk(word, "*?[") ? "cannot %s \"%s\": no event matches" :

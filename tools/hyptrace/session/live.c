@@ -93,12 +93,10 @@ static void hold_filters(struct session *s, const struct event_choice *choice)
 static int hold(struct session *s, const struct event_choice *choice)
 {
 	struct hyptrace_error err;
-	unsigned int i;
+	int code = cmd_refuse_missing("enable", s->events, s->nr_events, choice);
 
-	for (i = 0; i < s->nr_events; i++)
-		if (s->events[i]->missing && event_choice_has(choice, s->events[i]->name))
-			return cmd_fail("cannot enable \"%s\": it is not in this kernel",
-					s->events[i]->name);
+	if (code)
+		return code;
 	gaps_begin(&s->gaps, s->ctx, s->name, choice, s->events, s->nr_events);
 	s->gaps.owns_filters = s->takes & SESSION_HOLDS_FILTERS;
 	if (hyptrace_stream_set_events(s->stream, choice->names, choice->nr, &err))

@@ -81,6 +81,8 @@ struct choice {
 void cmd_add_word(struct words *words, const char *arg);
 error_t cmd_add_words(struct words *words, char *list);
 error_t cmd_set_filter(const char **filter, const char *arg);
+int cmd_refuse_missing(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
+		       const struct event_choice *choice);
 int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		      const struct words *words, struct event_choice *choice);
 void cmd_leave_out_func(struct event_choice *choice, const struct words *words);

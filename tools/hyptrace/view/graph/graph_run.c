@@ -172,6 +172,9 @@ int graph_begin(struct graph *g)
 	g->sums.is_tree = g->is_tree;
 	if (!function_of(g))
 		return cmd_fail("cannot trace functions: \"%s\" has no event func", s->name);
+	if (function_of(g)->event->missing && s->path)
+		return cmd_fail("\"%s\" has no functions: the kernel that recorded it was built without CONFIG_HYPTRACE_EL2_FUNCTIONS",
+				s->path);
 	if (function_of(g)->event->missing)
 		return cmd_fail("cannot trace functions: this kernel was built without CONFIG_HYPTRACE_EL2_FUNCTIONS");
 	return make_filter(g, &g->filter) ?: (s->path ? EXIT_DONE : hold(g));

@@ -39,6 +39,8 @@ int record_choose(struct record *r)
 					 &choice);
 		if (!r->snapshot)
 			cmd_leave_out_func(&choice, &s->choice.words);
+		if (!r->snapshot && !code)
+			code = cmd_refuse_missing("record", s->events, s->nr_events, &choice);
 	} else if (!r->snapshot) {
 		cmd_choose_default("recording", s->name, s->events, s->nr_events,
 				   &s->choice.words, s->quiet, &choice);

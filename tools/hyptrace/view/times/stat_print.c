@@ -234,7 +234,7 @@ static void note_missing(const struct stat *stat)
 	if (stat->session.is_outside)
 		;
 	else if (is_needed && stat->session.path)
-		cmd_note("\"%s\" lacks events for --by=%s: use \"hyptrace record -e %s\"",
+		cmd_note("\"%s\" has none of the events for --by=%s, which \"hyptrace record -e %s\" records",
 			 stat->session.path, stat_by[stat->by].name, list);
 	else if (is_needed)
 		cmd_note("none of these events was recorded: %s", list);
