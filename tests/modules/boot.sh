@@ -4,8 +4,8 @@
 
 : "${stock_machine:?source stock.sh first}" "${stock_root:?}"
 
-# stock_boot VERSION FOLDER: boot the stock kernel with FOLDER/initramfs.cpio, and print what its /init writes to the serial
-# line that said= names. The kernel's messages are in FOLDER/console.
+# stock_boot VERSION FOLDER [TESTS]: boot the stock kernel with FOLDER/initramfs.cpio and these tests, or all, and print what its
+# /init writes to the serial line that said= names. The kernel's messages are in FOLDER/console.
 stock_boot()
 {
 	local line port console
@@ -29,7 +29,7 @@ stock_boot()
 	# may go on to run code that the kernel has patched.
 	line+=(-accel "tcg,thread=single" -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
 		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
-		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
+		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port${3:+ tests=$3} rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
 	setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" ||
 		echo "not ok QEMU ended with code $?: $(tail -n 3 "$2/qemu")"
 	tr -d '\r' <"$2/said"

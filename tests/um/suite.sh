@@ -13,7 +13,7 @@ if has_um; then
 	{
 		job "$1" "$2" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$2" "not found" "${@:3}" --
 	}
-	boot 90 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest kselftest:test_killed.sh
+	boot 90 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest:test_killed.sh kselftest
 	for share in 1 2; do
 		boot 160 "um-bats-$share" BATS_SHARE="$share/2" -- bats
 	done

@@ -66,7 +66,10 @@ boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote
 boot 70 storm '' HYPTRACE_STORM_EVENTS=10000000 HYPTRACE_HOSTILE_LIMIT_MS=60000 -- kselftest:test_storm kselftest:test_host.sh -- --cpus 4 \
 	--require-protected
 # a CPU without VHE and without LSE atomics
-boot 220 cortex-a72 '' "${el2_only[@]}" "${few[@]}" -- kselftest -- --cpu cortex-a72 --require-protected
+old=(kselftest)
+[[ -n ${FULL:-} ]] ||
+	old=(kselftest:test_{control,count_hold,counters,exits,guest,hypercalls,locks,memory,pages,read,ring_pages,storm,visits,ways})
+boot 120 cortex-a72 '' "${el2_only[@]}" "${few[@]}" -- "${old[@]}" -- --cpu cortex-a72 --require-protected
 boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" "${few[@]}" -- kselftest -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
