@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Build the modules as a user without a kernel tree does: out of tree, with the headers of Debian's stock kernels
 # for this machine, with W=1 and without warnings. Then boot these kernels and run the kselftests on the remote
-# "test". The kernels are 6.12 and the newest one, on which FULL=1 runs all of them if a kernel in user mode of that series does.
+# "test". The kernels are 6.12 and the newest one. If a kernel in user mode of that series runs all of them, the stock one
+# runs few, or all with FULL=1.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/apt.sh"

@@ -163,6 +163,10 @@ last_line()
 	run -0 ht -r test stream -e 'hyp_*' -- true
 	run -2 ht -r test stream -e hyp_exit -- true
 	says '"hyp_exit": it is not in this kernel'
+	run -2 ht -r test record -o x.dat -e hyp_exit -- true
+	says 'cannot record "hyp_exit": it is not in this kernel'
+	run -2 ht -r test stream selftest,hyp_enter
+	says 'write blanks between events, not commas'
 	run -2 ht -r test stat -- true
 	says "needs hyp_exit, which is not in this kernel"
 	modprobe -r hyptrace_test

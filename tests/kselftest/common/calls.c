@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/kvm.h>
 
 #include "calls.h"
+#include "cpus.h"
 
 /* Create a VM that EL2 knows. Return its descriptor or a negative errno. */
 int calls_create_vm(void)
@@ -130,4 +132,42 @@ struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t
 		.x = { calls->info.base + known->number, x1, x2, x3 },
 		.how = CALLS_HVC,
 	};
+}
+
+/* Share a page of this CPU with EL2 and take it back, again and again. */
+static int share_pages(const struct calls *calls, unsigned int cpu, unsigned int nr_batches)
+{
+	static struct calls_one list[CALLS_BATCH];
+	uint64_t pfn = calls->info.fresh_pfn + cpu;
+	unsigned int i, j;
+
+	if (pin_to(cpu))
+		return -1;
+	for (i = 0; i < nr_batches; i++) {
+		for (j = 0; j < CALLS_BATCH; j++)
+			list[j] = calls_hvc(calls, j % 2 ? "__pkvm_host_unshare_hyp" :
+					    "__pkvm_host_share_hyp", pfn, 0, 0);
+		if (calls_make(calls, list, CALLS_BATCH))
+			return -1;
+		for (j = 0; j < CALLS_BATCH; j++)
+			if (list[j].ret[0] || list[j].ret[1])
+				return -1;
+	}
+	return 0;
+}
+
+/* Have the first CPUs do that at the same time. Return 0, or -1 if EL2 has refused a call. */
+int calls_share_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches)
+{
+	unsigned int cpu;
+	int status, ret = 0;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		if (!fork())
+			_exit(share_pages(calls, cpu, nr_batches) ? 1 : 0);
+	}
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (wait(&status) < 0 || status)
+			ret = -1;
+	return ret;
 }

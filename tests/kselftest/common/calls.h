@@ -27,6 +27,8 @@ const struct calls_known *calls_find(const struct calls *calls, const char *name
 struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t x1, uint64_t x2,
 			   uint64_t x3);
 
+int calls_share_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches);
+
 bool calls_for_guest_memory(const struct calls *calls);
 bool calls_for_heap(const struct calls *calls);
 

@@ -71,44 +71,12 @@ FIXTURE_TEARDOWN(locks)
 	nl_close(&self->nl);
 }
 
-/* Share a page of this CPU and take it back, again and again. */
-static int share_pages(const struct calls *calls, unsigned int cpu)
-{
-	static struct calls_one list[CALLS_BATCH];
-	uint64_t pfn = calls->info.fresh_pfn + cpu;
-	unsigned int i, j;
-
-	if (pin_to(cpu))
-		return -1;
-	for (i = 0; i < BATCHES; i++) {
-		for (j = 0; j < CALLS_BATCH; j++)
-			list[j] = calls_hvc(calls, j % 2 ? "__pkvm_host_unshare_hyp" :
-					    "__pkvm_host_share_hyp", pfn, 0, 0);
-		if (calls_make(calls, list, CALLS_BATCH))
-			return -1;
-		for (j = 0; j < CALLS_BATCH; j++)
-			if (list[j].ret[0] || list[j].ret[1])
-				return -1;
-	}
-	return 0;
-}
-
-/* Do that on the first CPUs at the same time. */
+/* Record while the first CPUs share pages at the same time. */
 static void share_on(struct __test_metadata *_metadata, struct _test_data_locks *self,
 		     unsigned int nr_cpus)
 {
-	unsigned int cpu;
-	int status;
-
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		if (!fork())
-			_exit(share_pages(&self->calls, cpu) ? 1 : 0);
-	}
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		ASSERT_LT(0, wait(&status));
-		EXPECT_EQ(0, status);
-	}
+	EXPECT_EQ(0, calls_share_on(&self->calls, nr_cpus, BATCHES));
 	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
 }
 

@@ -32,7 +32,6 @@
 #define BATCHES		4	/* of pages that each CPU shares */
 /* The default of 30 s is too short on a busy machine. */
 #define LIMIT_S		300
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Function ids of the SMC calling convention */
 #define PSCI_VERSION	0x84000000
@@ -43,10 +42,11 @@
 static const char *const names[] = {
 	"hyp_enter", "hyp_exit", "selftest", "hyp_printk", "host_hcall", "host_smc", "psci_call",
 	"host_ffa_call", "guest_exit", "guest_fixup", "mem_transition", "tlbi",
-	"host_mem_abort", "lock_wait", "guest_enter", "vcpu_load", "vcpu_put", "hyp_pool", "vcpu_illegal_trap",
+	"host_mem_abort", "lock_wait", "guest_enter", "vcpu_load", "vcpu_put", "hyp_pool",
+	"vcpu_illegal_trap",
 };
 
-#define NR_NAMES	NR(names)
+#define NR_NAMES	ARRAY_SIZE(names)
 #define NR_SURE		12
 
 static const char *const countable[] = {
@@ -78,7 +78,7 @@ FIXTURE_TEARDOWN(ways)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR(countable); i++)
+	for (i = 0; i < ARRAY_SIZE(countable); i++)
 		counters_set(&self->nl, countable[i], false);
 	control_fresh(&self->nl, REMOTE);
 	EXPECT_EQ(0, calls_close(&self->calls));
@@ -123,40 +123,7 @@ static int make_calls(const struct calls *calls)
 		{ .x = { calls->info.base + 1000 } },
 	};
 
-	return calls_make(calls, list, NR(list));
-}
-
-/* Share a page of this CPU with EL2 and take it back, again and again. */
-static int share_pages(const struct calls *calls, unsigned int cpu)
-{
-	static struct calls_one list[CALLS_BATCH];
-	unsigned int i, j;
-
-	if (pin_to(cpu))
-		return -1;
-	for (i = 0; i < BATCHES; i++) {
-		for (j = 0; j < CALLS_BATCH; j++)
-			list[j] = calls_hvc(calls, j % 2 ? "__pkvm_host_unshare_hyp" :
-					    "__pkvm_host_share_hyp",
-					    calls->info.fresh_pfn + 1 + cpu, 0, 0);
-		if (calls_make(calls, list, CALLS_BATCH))
-			return -1;
-	}
-	return 0;
-}
-
-/* All CPUs do that at the same time, so they wait for locks of EL2. */
-static int share_on_all(const struct calls *calls)
-{
-	unsigned int cpu, failed = 0;
-	int status;
-
-	for (cpu = 0; cpu < CPUS; cpu++)
-		if (!fork())
-			_exit(share_pages(calls, cpu) ? 1 : 0);
-	for (cpu = 0; cpu < CPUS; cpu++)
-		failed |= wait(&status) < 0 || status;
-	return failed ? -1 : 0;
+	return calls_make(calls, list, ARRAY_SIZE(list));
 }
 
 /* Cause events of all kinds. */
@@ -166,7 +133,8 @@ static void cause(struct __test_metadata *_metadata, struct _test_data_ways *sel
 	ASSERT_EQ(0, make_calls(&self->calls));
 	ASSERT_EQ(0, use_memory());
 	ASSERT_EQ(0, run_guest());
-	ASSERT_EQ(0, share_on_all(&self->calls));
+	/* They wait for locks of EL2. */
+	ASSERT_EQ(0, calls_share_on(&self->calls, CPUS, BATCHES));
 	ASSERT_EQ(0, cpu_set_online(1, false));
 	ASSERT_EQ(0, cpu_set_online(1, true));
 }
@@ -211,7 +179,7 @@ static void count_all(struct __test_metadata *_metadata, struct _test_data_ways 
 {
 	unsigned int i;
 
-	for (i = 0; i < NR(countable); i++)
+	for (i = 0; i < ARRAY_SIZE(countable); i++)
 		ASSERT_EQ(0, counters_set(&self->nl, countable[i], true));
 }
 
@@ -299,7 +267,7 @@ TEST_F_TIMEOUT(ways, with_a_trigger_that_notifies, LIMIT_S)
 static void expect_counted(struct __test_metadata *_metadata, struct _test_data_ways *self)
 {
 	static struct counter counters[MAX_COUNTERS];
-	bool counted[NR(countable)] = { };
+	bool counted[ARRAY_SIZE(countable)] = { };
 	unsigned int i;
 	ssize_t nr;
 
@@ -307,11 +275,11 @@ static void expect_counted(struct __test_metadata *_metadata, struct _test_data_
 	ASSERT_LT(0, nr);
 	while (nr--) {
 		EXPECT_TRUE(counter_is_plausible(&counters[nr]));
-		for (i = 0; i < NR(countable); i++)
+		for (i = 0; i < ARRAY_SIZE(countable); i++)
 			counted[i] |= !strcmp(counters[nr].event, countable[i]) &&
 				      counters[nr].count;
 	}
-	for (i = 0; i < NR(countable) - 1; i++)
+	for (i = 0; i < ARRAY_SIZE(countable) - 1; i++)
 		EXPECT_TRUE(counted[i]) TH_LOG("%s", countable[i]);
 }
 

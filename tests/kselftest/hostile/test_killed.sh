@@ -170,7 +170,7 @@ files_are_good()
 	ht record -q --duration 10ms -o "$OUT.dat"
 }
 
-# end_of PID MILLISECONDS: kill it then, and wait for its end.
+# killed_after PID MILLISECONDS: kill it then, and wait for its end.
 killed_after()
 {
 	sleep "$(printf '0.%03d' "$2")"
