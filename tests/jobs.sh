@@ -4,9 +4,10 @@
 # line is "N passed, N failed". A line "# time: SECONDS NAME" of its output gives the time of one file of tests.
 #
 # If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
-# BOOTS="NAME..." runs only the jobs of these names. To be sourced.
+# BOOTS="NAME..." runs only the jobs of these names. The file jobs_results, if it is set, keeps the newest result of each job. To be sourced.
 
 jobs=()
+jobs_results=''
 
 # job SECONDS NAME COMMAND...: add a job. The order of the jobs depends on how long it takes on an idle machine.
 job()
@@ -41,6 +42,17 @@ jobs_one()
 	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$good" "$bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
 	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
 	((!bad)) || grep -a -B 3 -A 12 '^not ok' "$log" | head -n 40 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
+}
+
+# keep_results ROWS: replace the results of these jobs in the file
+keep_results()
+{
+	{
+		printf '# SPDX-License-Identifier: GPL-2.0-only\n# Written by check.sh: the newest result of each job with FULL=1\n'
+		awk -v date="$(date -u +%F)" 'FNR == NR { row[$1] = sprintf("%-20s %s %5d passed, %3d failed", $1, date, $2, $4) }
+			FNR != NR && !/^#/ && !($1 in row) { row[$1] = $0 } END { for (name in row) print row[name] }' "$1" "$jobs_results" | sort
+	} >"$jobs_results.new"
+	mv "$jobs_results.new" "$jobs_results"
 }
 
 # Run all jobs, print the slowest files, what has failed and, as the last line, the sum of the tests. Fail if a test did.
@@ -82,6 +94,7 @@ jobs_run()
 	[[ ! -s $work/failed ]] || cat "$work/failed"
 	awk '{ passed += $2; failed += $4 } END { printf "%d passed, %d failed\n", passed, failed
 		exit failed || !passed }' "$work/rows" || code=1
+	[[ -z ${jobs_results:-} ]] || keep_results "$work/rows"
 	rm -rf "$work"
 	return "$code"
 }

@@ -8,6 +8,8 @@
 # If HYPTRACE_REFUSED is set, there is no hypervisor to trace: only the remote "test" is tested. If HYPTRACE_EL2_ONLY is
 # set, what needs no hypervisor is left out.
 #
+# Tests with the tag slow run only if FULL is set.
+#
 # BATS_SHARE=K/N runs only every Nth file, from the Kth on, so that N machines share the work.
 
 set -uo pipefail
@@ -41,6 +43,8 @@ if [[ -n ${BATS_SHARE:-} ]]; then
 	done
 fi
 
+chosen=()
+[[ -n ${FULL:-} ]] || chosen=(--filter-tags '!slow')
 passed=0 failed=0
 # suite TITLE FILE
 suite()
@@ -66,7 +70,7 @@ suite()
 		esac
 		printf '%s\n' "$line"
 	done < <(
-		timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "$2" 2>&1
+		timeout "${BATS_FILE_TIMEOUT:-900}" bats --tap --timing "${chosen[@]}" "$2" 2>&1
 		echo $? >"$said"
 	)
 	# a file that was killed, or could not be run

@@ -39,7 +39,7 @@ count()
 }
 
 code=0
-"${RUN:-$vm/run.sh}" --share "$share" --timeout 3000 "$@" -- env HYPTRACE_REFUSED="$refused" "${settings[@]}" \
+"${RUN:-$vm/run.sh}" --share "$share" --timeout 3000 "$@" -- env HYPTRACE_REFUSED="$refused" FULL="${FULL:-}" "${settings[@]}" \
 	/mnt/repo/tests/vm/suite-inside.sh "${suites[@]}" 2>&1 | tee "$share/said" || code=$?
 count "$code" "$share/said"
 if [[ -d $share/recorded ]]; then

@@ -17,6 +17,7 @@ plan=(
 	# Not on the newest CPU: with 52-bit physical addresses, a guest of QEMU 7.2 takes the same fault forever.
 	"64k@6.12 --cpu neoverse-n1 kselftest bats"
 	"64k@6.12 --cpu neoverse-n1 blackbox/dump.sh"
+	"builtin@6.12 blackbox/kdump.sh"
 	"builtin@6.12 blackbox/previous.sh"
 	"builtin@newest blackbox/panic.sh blackbox/kdump.sh blackbox/previous.sh"
 	"builtin@6.12 vm/functions.sh"

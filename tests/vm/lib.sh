@@ -72,6 +72,12 @@ set_kernel()
 	out=$cache/out/$compiled${flavour:+-$flavour}-$(hash_of "$repo")
 }
 
+# the kselftests whose result depends most on what EL2 does, or all of them
+of_el2=(kselftest)
+[[ -n ${FULL:-} ]] ||
+	of_el2=(kselftest:test_{modules.sh,clock,control,count,count_hold,counters,event_hold,exits,guest,hold,hypercalls,locks}
+		kselftest:test_{marks,memory,pages,pmu,read,ring_pages,storm,visits,ways})
+
 # Choose a version of clang from those on stdin: the newest one that compiles all configurations. With clang 21 and later, Linux
 # has no BTI, and 7.2 needs clang 17. If there is none, choose the newest one.
 llvm_choose()

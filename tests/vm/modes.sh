@@ -53,7 +53,7 @@ fi
 
 own_tracer=()
 ! grep -qs NVHE_EL2_TRACING "$vm/config/$series" || own_tracer=(kselftest:test_kernel.sh bats:watch/tracefs.bats)
-job 90 no-hooks "${without[@]}" "$vm/boot.sh" no-hooks 'no hooks' FULL="${FULL:-}" -- \
+job 90 no-hooks "${without[@]}" "$vm/boot.sh" no-hooks 'no hooks' -- \
 	kselftest:test_modules.sh kselftest:test_read "${own_tracer[@]}" -- --require-protected
 mode 20 vhe-refused --mode vhe -- env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode 60 on-demand --mode nvhe --append kvm.enable_virt_at_load=0 -- \
@@ -68,12 +68,12 @@ words=hyptrace=host_hcall,hyp_enter,hyp_exit:size=1M:mode=discard
 if [[ -z $flavour ]]; then
 	FLAVOUR=builtin "$vm/kernel.sh"
 	job 120 builtin "${builtin[@]}" builtin '' -- bats:boot/{boot,functions,pmu}.bats -- --require-protected --append "$words:colour=red"
-	job 120 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/{boot,functions}.bats -- --mode nvhe \
+	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
 		--append "$words:colour=red"
 	job 90 builtin-pmu "${builtin[@]}" builtin-pmu '' HYPTRACE_ICOUNT=1 -- bats:boot/pmu.bats -- --require-protected --cpus 1 --icount
 	job 60 panic "$repo/tests/blackbox/panic.sh"
 	job 45 dump "$repo/tests/blackbox/dump.sh"
-	job 30 kdump "$repo/tests/blackbox/kdump.sh"
+	[[ -z ${FULL:-} ]] || job 300 kdump "$repo/tests/blackbox/kdump.sh"
 	job 60 previous "$repo/tests/blackbox/previous.sh"
 	job 60 text "$repo/tests/blackbox/text.sh"
 fi

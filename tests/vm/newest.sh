@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run the kselftests, the ynl tests and some tests of the command again, on the newest kernel series, which the other
-# compiler builds: clang, or gcc if LLVM=1 chose clang. They are those whose result depends on what EL2 does. The last line is
-# "N passed, N failed".
+# Run the kselftests whose result depends on what EL2 does again, on the newest kernel series, which the other compiler
+# builds: clang, or gcc if LLVM=1 chose clang. FULL=1 runs all of them, the ynl tests and some tests of the command. The last
+# line is "N passed, N failed".
 
 unset KSRC
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -23,10 +23,10 @@ else
 	# A kernel in user mode, of this series, runs the rest.
 	settings=(ROUNDS=70) suites=(ynl kselftest)
 	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
-	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=(kselftest)
-	job 180 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
+	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}")
+	job 120 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
-	job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
+	[[ -z ${FULL:-} ]] || job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
 		bats:{watch/{host,stat,catch,who},remote/recorded}.bats -- --require-protected
 fi
 jobs_run

@@ -48,29 +48,26 @@ el2_only=() anywhere=(ynl)
 few=(ROUNDS=70)
 if has_um && [[ -z $flavour && -z ${FULL:-} ]]; then
 	el2_only=(HYPTRACE_EL2_ONLY=1) anywhere=()
-	boot 120 bats-test '' REMOTE=test -- bats:remote/hotplug.bats bats:remote/stream.bats bats:remote/recorded.bats -- \
-		--require-protected
+	boot 60 bats-test '' REMOTE=test -- bats:remote/hotplug.bats -- --require-protected
 fi
-# FULL=1 looks for the outliers of catch among more calls.
-calls=(HYPTRACE_CALLS=1000000)
-[[ -n ${FULL:-} ]] || calls=()
+# FULL=1 looks for the outliers of catch among more calls, and writes more events.
+calls=() storm=2000000
+[[ -z ${FULL:-} ]] || calls=(HYPTRACE_CALLS=1000000) storm=10000000
 for share in 1 2 3; do
 	boot 600 "bats-$share" '' "${el2_only[@]}" "${calls[@]}" BATS_SHARE="$share/3" -- bats -- --require-protected
 done
 # Watch the readers of an idle ring longer than the default.
 boot 280 protected '' HYPTRACE_IDLE_S=4 -- "${anywhere[@]}" kselftest -- --require-protected
-boot 100 memory '' -- bats:memory/sizes.bats -- --mem 1536 --require-protected
+boot 60 memory '' REMOTE=hypervisor -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 # 10 million events, from two CPUs
-boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
+[[ -z ${FULL:-} ]] ||
+	boot 60 record '' REMOTE=hypervisor HYPTRACE_RECORD_MARKS=5000000 -- bats:remote/recorded.bats -- --require-protected
 # A hostile host, whose calls may take longer than a second on a busy machine.
-boot 70 storm '' HYPTRACE_STORM_EVENTS=10000000 HYPTRACE_HOSTILE_LIMIT_MS=60000 -- kselftest:test_storm kselftest:test_host.sh -- --cpus 4 \
-	--require-protected
+boot 70 storm '' HYPTRACE_STORM_EVENTS=$storm HYPTRACE_HOSTILE_LIMIT_MS=60000 -- \
+	kselftest:test_storm kselftest:test_host.sh -- --cpus 4 --require-protected
 # a CPU without VHE and without LSE atomics
-old=(kselftest)
-[[ -n ${FULL:-} ]] ||
-	old=(kselftest:test_{control,count_hold,counters,exits,guest,hypercalls,locks,memory,pages,read,ring_pages,storm,visits,ways})
-boot 120 cortex-a72 '' "${el2_only[@]}" "${few[@]}" -- "${old[@]}" -- --cpu cortex-a72 --require-protected
-boot 160 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" "${few[@]}" -- kselftest -- --mode nvhe
+boot 60 cortex-a72 '' "${el2_only[@]}" "${few[@]}" -- "${of_el2[@]}" -- --cpu cortex-a72 --require-protected
+boot 60 nvhe '' HYPTRACE_UNPROTECTED=1 "${el2_only[@]}" "${few[@]}" -- "${of_el2[@]}" -- --mode nvhe
 # The remote "test" is all that is left here.
 vhe=(kselftest)
 ((!${#el2_only[@]})) || vhe=(kselftest:test_{modules.sh,control,read,mmap,unrest})

@@ -55,6 +55,7 @@ percent()
 	no_killing
 }
 
+# bats test_tags=slow
 @test "unload frees the memory also of sizes that are no power of two" {
 	for kb in 96 200 403 18000 20000 100000; do
 		loads "${kb}K" $((kb << 10))

@@ -45,6 +45,7 @@ marked()
 	same "$(jq -c 'del(.ts)' live.jsonl)" "$(jq -c 'del(.ts)' file.jsonl)"
 }
 
+# bats test_tags=slow
 @test "a live export of two CPUs is whole beyond several MiB, also with -n" {
 	cd "$BATS_TEST_TMPDIR"
 	(($(nproc) > 1)) || skip "there is one CPU"

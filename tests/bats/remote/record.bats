@@ -294,6 +294,7 @@ none_enabled()
 	marks "$file.part" | numbered 1 5000
 }
 
+# bats test_tags=slow
 @test "a full disk ends the recording, and the file can be read" {
 	disk=$BATS_TEST_TMPDIR/disk err=$BATS_TEST_TMPDIR/err
 	mkdir "$disk"
@@ -351,6 +352,7 @@ unrest()
 	done
 }
 
+# bats test_tags=slow
 @test "a file is reported and exported while it is written, and rings are resized and CPUs go offline" {
 	cpu=$(last_cpu)
 	((cpu)) || skip "there is one CPU"

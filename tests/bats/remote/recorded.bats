@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Files that were recorded in this machine, as trace-cmd reads them, and long recordings. The files stay in /mnt/share, if
 # the machine has it: tests/files/recorded.sh has other programs of the host read them.
-#   HYPTRACE_RECORD_MARKS=N   only the long ones, with so many marks of each CPU (100000)
+#   HYPTRACE_RECORD_MARKS=N   only the long ones, with so many marks of each CPU (20000)
 
 load ../helper
 
@@ -72,7 +72,7 @@ mark_all()
 }
 
 @test "each of many marks is in the file, or reported as lost where it was" {
-	marks=${HYPTRACE_RECORD_MARKS:-100000}
+	marks=${HYPTRACE_RECORD_MARKS:-20000}
 	for size in 4M "$(pages 8)"; do
 		file=$folder/marks-$REMOTE-$size-$kernel-$marks.dat
 		hyptrace -r "$REMOTE" record -q -o "$file" -e selftest --size "$size" 2>/dev/null 3>&- &

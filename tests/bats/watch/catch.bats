@@ -106,6 +106,7 @@ teardown()
 		"$(sort -n "$log")"
 }
 
+# bats test_tags=slow
 @test "by the duration alone: what is caught is what is longer" {
 	file=$BATS_TEST_TMPDIR/slow.dat
 	ht set --size 16M

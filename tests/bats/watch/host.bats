@@ -68,6 +68,7 @@ state()
 	grep -q ': host workload-[0-9]* *kvm_exit: ' lines
 }
 
+# bats test_tags=slow
 @test "trace-cmd and Perfetto have the same events of the host" {
 	needs_tracefs
 	for option in '' -z; do

@@ -109,6 +109,7 @@ streams_end()
 	((own <= 2 * others + 20))
 }
 
+# bats test_tags=slow
 @test "a stream prints the events of a guest and adds none of its own" {
 	traced
 	ht set --size 4M
@@ -134,6 +135,7 @@ streams_end()
 	done
 }
 
+# bats test_tags=slow
 @test "set --size 64M on the traced CPU keeps the events of a ring of 256K" {
 	for cpu in $(cpu_ids); do
 		for events in selftest "selftest hyp_enter hyp_exit"; do

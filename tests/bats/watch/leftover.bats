@@ -72,6 +72,7 @@ all_say()
 	same "$wrong" "" "verbs that say something else"
 }
 
+# bats test_tags=slow
 @test "a filter of somebody else is told in the same words" {
 	all_say filter true "enable hyp_enter hyp_exit mem_transition host_hcall" "enable host_hcall -F 'ret == 77'" start
 }
@@ -80,6 +81,7 @@ all_say()
 	all_say trigger "workload --sysreg 10" "enable hyp_enter hyp_exit mem_transition" "enable host_hcall --stop" start
 }
 
+# bats test_tags=slow
 @test "a stop is told in the same words" {
 	all_say stopped "workload --sysreg 5; hyptrace -r hypervisor stop" "enable hyp_enter hyp_exit mem_transition host_hcall" start
 }
@@ -88,6 +90,7 @@ all_say()
 	all_say disabled "hyptrace -r hypervisor disable host_hcall" "enable hyp_enter hyp_exit mem_transition host_hcall" start
 }
 
+# bats test_tags=slow
 @test "a clear is told in the same words" {
 	all_say cleared "workload --sysreg 10; sleep .5; hyptrace -r hypervisor clear" "enable hyp_enter hyp_exit mem_transition host_hcall" start
 }
@@ -96,6 +99,7 @@ all_say()
 	all_say counted "workload --sysreg 10" "enable hyp_enter hyp_exit mem_transition host_hcall" start "enable --count host_hcall"
 }
 
+# bats test_tags=slow
 @test "a trigger of somebody else that has fired before is told in the same words" {
 	all_say fired true "enable hyp_enter hyp_exit mem_transition" "enable host_hcall --stop" \
 		"start; workload --sysreg 10 >/dev/null"

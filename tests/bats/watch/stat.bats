@@ -137,6 +137,7 @@ adds_up()
 	same "$(hyptrace stat -q --interval 100ms --duration 250ms | grep -cE '^from [0-9]+\.[0-9]{6} to [0-9]+\.[0-9]{6} s:$')" 3
 }
 
+# bats test_tags=slow
 @test "counters that somebody resets meanwhile give no wrong numbers, and stat says so" {
 	cd "$BATS_TEST_TMPDIR"
 	ht count hyp_enter
@@ -297,6 +298,7 @@ perf_row()
 	awk -v name="$2" '$1 == name { print $2 }' "$1"
 }
 
+# bats test_tags=slow
 @test "perf kvm stat counts the same exits in the same run" {
 	[[ -d /sys/kernel/tracing/events/kvm && -d /sys/bus/event_source ]] || skip "this kernel has no tracepoints for perf"
 	cd "$BATS_TEST_TMPDIR"

@@ -205,6 +205,7 @@ teardown()
 	pkill -x workload || true
 }
 
+# bats test_tags=slow
 @test "screens at 80x24 and 200x50" {
 	work
 	terminal 80 24
@@ -234,6 +235,7 @@ teardown()
 	is_restored 0
 }
 
+# bats test_tags=slow
 @test "without UTF-8 the bars are ASCII" {
 	work
 	terminal 80 24
@@ -353,6 +355,7 @@ selects_other()
 	is_restored 0
 }
 
+# bats test_tags=slow
 @test "filters that top itself holds at EL2 are no gaps of its next rows" {
 	work
 	terminal 120 30
@@ -369,6 +372,7 @@ selects_other()
 	is_restored 0
 }
 
+# bats test_tags=slow
 @test "the terminal is as before after SIGINT, SIGTERM, SIGHUP and an error" {
 	terminal 80 24
 	top_begin -d 500ms
@@ -392,6 +396,7 @@ selects_other()
 	shows 'there is no description of "nonsense"'
 }
 
+# bats test_tags=slow
 @test "SIGTSTP gives the terminal back, and fg continues" {
 	terminal 80 24
 	top_begin
@@ -415,6 +420,7 @@ selects_other()
 	is_restored 0
 }
 
+# bats test_tags=slow
 @test "the screen has the size of the terminal, also when that changes while it is drawn" {
 	work
 	terminal 80 24

@@ -91,6 +91,7 @@ touched()
 	same "$(hyptrace who -a 0x9000123 2>/dev/null)" "page 0x9000: no memory"
 }
 
+# bats test_tags=slow
 @test "for each page of a VM that is gone, the answer is what the history implies" {
 	record_a_vm
 	pages=$(touched)

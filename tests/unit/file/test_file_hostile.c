@@ -9,7 +9,7 @@
 #include "lib/file/read/file.h"
 #include "file_case.h"
 
-#define ROUNDS		700
+#define ROUNDS		300
 /* A file of some KiB has fewer events, places that are damaged, and losses. */
 #define STEPS_MAX	20000
 

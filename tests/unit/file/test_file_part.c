@@ -10,7 +10,7 @@
 
 #define SUBBUF		1024
 #define SUBBUFS		40
-#define ROUNDS		300
+#define ROUNDS		150
 #define EVENTS_MAX	300000
 
 /* What a reader has returned, and the event */
