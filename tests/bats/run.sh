@@ -8,7 +8,7 @@
 # If HYPTRACE_REFUSED is set, there is no hypervisor to trace: only the remote "test" is tested. If HYPTRACE_EL2_ONLY is
 # set, what needs no hypervisor is left out.
 #
-# Tests with the tag slow run only if FULL is set.
+# Tests with the tag slow run only if FULL is set, those with the tag any_remote not on the hypervisor unless it is.
 #
 # BATS_SHARE=K/N runs only every Nth file, from the Kth on, so that N machines share the work.
 
@@ -44,7 +44,7 @@ if [[ -n ${BATS_SHARE:-} ]]; then
 fi
 
 chosen=()
-[[ -n ${FULL:-} ]] || chosen=(--filter-tags '!slow')
+[[ -n ${FULL:-} ]] || chosen=(--filter-tags "!slow${HYPTRACE_EL2_ONLY:+,!any_remote}")
 passed=0 failed=0
 # suite TITLE FILE
 suite()

@@ -16,8 +16,8 @@ check_verbs_documented()
 {
 	local verb option bad=0
 	need mandoc
-	make -s -C tools -j"$(nproc)" O="$work/documented" || return
-	export PATH=$work/documented/hyptrace:$PATH
+	make -s -C tools -j"$(nproc)" O="$work/rooms/tools" CFLAGS=-O0 || return
+	export PATH=$work/rooms/tools/hyptrace:$PATH
 	mandoc -Tascii tools/man/hyptrace.1 | sed 's/.\x08//g' >"$work/page"
 	# a verb may have a page of its own, with its options
 	for verb in $(hyptrace help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do

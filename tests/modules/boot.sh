@@ -8,7 +8,7 @@
 # /init writes to the serial line that said= names. The kernel's messages are in FOLDER/console.
 stock_boot()
 {
-	local line port console
+	local line port console try code second pid
 	case $stock_machine in
 	amd64)
 		# QEMU 7.2 corrupts the flags of cmpxchg16b if CPUs run concurrently; the kernel works without it
@@ -30,7 +30,20 @@ stock_boot()
 	line+=(-accel "tcg,thread=single" -smp 2 -m 1024 -nic none -no-reboot -display none -monitor none
 		-kernel "$stock_root/kernels/$1" -initrd "$2/initramfs.cpio"
 		-append "console=$console panic=-1 loglevel=8 norandmaps said=$port${3:+ tests=$3} rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60")
-	setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" ||
-		echo "not ok QEMU ended with code $?: $(tail -n 3 "$2/qemu")"
+	# QEMU may hang while the kernel starts its CPUs, long before there is a module: try that again.
+	for try in 1 2 3; do
+		code=0
+		setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" &
+		pid=$!
+		for ((second = 0; second < 120; second++)); do
+			[[ ! -s $2/said ]] && kill -0 "$pid" 2>/dev/null || break
+			sleep 1
+		done
+		((try == 3 || second < 120)) || kill "$pid"
+		wait "$pid" || code=$?
+		[[ ! -s $2/said && $second == 120 ]] || break
+		echo "# the kernel $1 did not get to its first program within 120 s, at try $try"
+	done
+	((!code)) || echo "not ok QEMU ended with code $code: $(tail -n 3 "$2/qemu")"
 	tr -d '\r' <"$2/said"
 }

@@ -84,6 +84,7 @@ complains()
 	done
 }
 
+# bats test_tags=slow
 @test "values have names, times have units, as in other filters" {
 	local filter
 	for filter in "duration > 1.204 us" "duration >= 20ms" "ret == -EPERM" "ret == -ENOTTY" "ret < -1" "ret == -22" "ret & 0x8000000000000000" \
@@ -156,6 +157,7 @@ complains()
 	done
 }
 
+# bats test_tags=slow
 @test "status prints the words that begin the same trace" {
 	boots "selftest"
 	ht reset

@@ -70,6 +70,7 @@ none_enabled()
 	done
 }
 
+# bats test_tags=any_remote
 @test "a recording has the events of all CPUs" {
 	record_begin
 	ht mark 1 --count 100 -C all
@@ -78,6 +79,7 @@ none_enabled()
 	in_time_order <(hyptrace report "$file")
 }
 
+# bats test_tags=any_remote
 @test "a compressed recording has the same events" {
 	record_begin -z -C 0
 	ht mark 1 --count "$(fill 100)" -C 0
@@ -86,6 +88,7 @@ none_enabled()
 	(($(stat -c %s "$file") < 50 * $(page_size)))
 }
 
+# bats test_tags=any_remote
 @test "a recording enables its events and starts tracing, and the kernel undoes both" {
 	record_begin -C 0
 	same "$(enabled)" selftest
@@ -101,6 +104,7 @@ none_enabled()
 	same "$(of .state)" unloaded
 }
 
+# bats test_tags=any_remote
 @test "events in the rings before the recording are recorded" {
 	tracing_marks
 	ht mark 1 --count 500 -C 0
@@ -134,6 +138,7 @@ none_enabled()
 	marks "$BATS_TEST_TMPDIR/b.dat" | numbered 1 $(($(fill 20) - dropped))
 }
 
+# bats test_tags=any_remote
 @test "the exit code of a command is returned, and events are recorded while it runs" {
 	run -7 --separate-stderr ht record -o "$BATS_TEST_TMPDIR/b.dat" -e selftest -C 0 -- \
 		sh -c "hyptrace -r $REMOTE mark 1 --count 50 -C 0; exit 7"
@@ -147,6 +152,7 @@ none_enabled()
 	same "$(of .state)" unloaded
 }
 
+# bats test_tags=any_remote
 @test "a signal also ends the command" {
 	file=$BATS_TEST_TMPDIR/a.dat
 	hyptrace -r "$REMOTE" record -q -o "$file" -- sleep 1000 3>&- &
@@ -158,6 +164,7 @@ none_enabled()
 	hyptrace report "$file" >/dev/null
 }
 
+# bats test_tags=any_remote
 @test "a signal ends a command that runs on after the recording" {
 	file=$BATS_TEST_TMPDIR/a.dat err=$BATS_TEST_TMPDIR/err
 	for output in "$file" -; do
@@ -174,6 +181,7 @@ none_enabled()
 	hyptrace report "$file" >/dev/null
 }
 
+# bats test_tags=any_remote
 @test "a line on the terminal shows what is recorded, and is removed at the end" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
@@ -186,6 +194,7 @@ none_enabled()
 	none $'\e' <(ht record -q -o "$BATS_TEST_TMPDIR/a.dat" --duration 700ms 2>&1)
 }
 
+# bats test_tags=any_remote
 @test "a duration ends the recording" {
 	for time in 100ms 0.1s 0.1; do
 		run -0 ht record -q -o "$BATS_TEST_TMPDIR/b.dat" --duration "$time"
@@ -196,6 +205,7 @@ none_enabled()
 	done
 }
 
+# bats test_tags=any_remote
 @test "a limit ends the recording, or begins the next file" {
 	tracing_marks
 	run -0 ht record -q -o "$BATS_TEST_TMPDIR/b.dat" --duration 10ms
@@ -264,6 +274,7 @@ none_enabled()
 	same "$(enabled)" ""
 }
 
+# bats test_tags=any_remote
 @test "--size changes the rings while recording" {
 	before=$(of .size_requested)
 	record_begin --size "$(pages 32)"
@@ -272,6 +283,7 @@ none_enabled()
 	same "$(of .size_requested)" "$before"
 }
 
+# bats test_tags=any_remote
 @test "the rings have one consumer" {
 	record_begin
 	run -2 ht record -o "$BATS_TEST_TMPDIR/b.dat"
@@ -280,6 +292,7 @@ none_enabled()
 	record_end
 }
 
+# bats test_tags=any_remote
 @test "what was written before a recording is killed can be read" {
 	record_begin
 	ht mark 1 --count 5000 -C 0
@@ -313,6 +326,7 @@ none_enabled()
 	done
 }
 
+# bats test_tags=any_remote
 @test "a recording to a pipe is a whole file" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
@@ -375,6 +389,7 @@ unrest()
 	same "$(counts)" "5000 0"
 }
 
+# bats test_tags=any_remote
 @test "the module of a remote cannot be removed while its events are recorded" {
 	module=hyptrace_${REMOTE/hypervisor/pkvm}
 	record_begin
@@ -386,6 +401,7 @@ unrest()
 	marks "$file" | numbered 1 200
 }
 
+# bats test_tags=any_remote
 @test "after a clear the counts are not known" {
 	record_begin
 	ht mark 1 --count 100 -C 0
@@ -398,6 +414,7 @@ unrest()
 	grep -q 'CPU 0: the ring was cleared: events that were not read yet are missing' "$err"
 }
 
+# bats test_tags=any_remote
 @test "-j prints the summary as JSON" {
 	file=$BATS_TEST_TMPDIR/a.dat
 	tracing_marks --size "$(pages 4)"
@@ -415,6 +432,7 @@ unrest()
 	says '--json prints to the standard output'
 }
 
+# bats test_tags=any_remote
 @test "usage errors of record" {
 	run -1 ht record selftest
 	says 'unexpected argument "selftest": a command follows "--", events --event'

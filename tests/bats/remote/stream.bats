@@ -16,6 +16,7 @@ load ../helper
 	none -v '^\[000\] +[0-9]+\.[0-9]{6}: selftest: id=[0-9]+$' "$out"
 }
 
+# bats test_tags=any_remote
 @test "a stream starts tracing, and stops it at its end" {
 	ht enable selftest
 	same "$(of .state)" unloaded
@@ -28,6 +29,7 @@ load ../helper
 	same "$(enabled)" selftest
 }
 
+# bats test_tags=any_remote
 @test "a stream of loaded rings stops tracing at its end" {
 	ht enable selftest
 	ht load --size 64K
@@ -39,6 +41,7 @@ load ../helper
 	same "$(of .size_requested)" 65536
 }
 
+# bats test_tags=any_remote
 @test "a stream leaves tracing on if it was on before" {
 	tracing_marks
 	stream_begin
@@ -48,6 +51,7 @@ load ../helper
 	same "$(total unread)" 1
 }
 
+# bats test_tags=any_remote
 @test "SIGINT, SIGTERM and SIGHUP end a stream with 0 and a line of counts" {
 	ht enable selftest
 	for signal in INT TERM HUP; do
@@ -68,6 +72,7 @@ load ../helper
 	ids <"$out" | numbered 1 2000
 }
 
+# bats test_tags=any_remote
 @test "a closed pipe ends a stream with 0 and a line of counts" {
 	ht enable selftest
 	err=$BATS_TEST_TMPDIR/err
@@ -88,6 +93,7 @@ load ../helper
 	same "$(of .state)" unloaded
 }
 
+# bats test_tags=any_remote
 @test "a stream ends without an error when head closes the pipe" {
 	tracing_marks
 	ht mark 1 --count 1000 -C 0
@@ -96,6 +102,7 @@ load ../helper
 	grep -E '[0-9]+ events?.*lost' "$BATS_TEST_TMPDIR/err"
 }
 
+# bats test_tags=any_remote
 @test "--count N ends a stream after N events" {
 	tracing_marks
 	ht mark 1 --count 10 -C 0
@@ -107,6 +114,7 @@ load ../helper
 	says '"x"'
 }
 
+# bats test_tags=any_remote
 @test "--cpu 0 reads the ring of CPU 0 and leaves the others alone" {
 	tracing_marks
 	ht mark 1 -C all
@@ -116,6 +124,7 @@ load ../helper
 	same "$(of '[.cpus[] | select(.cpu != 0).unread] | all(. == 1)')" true
 }
 
+# bats test_tags=any_remote
 @test "an unknown CPU is refused, a bad CPU list is a usage error" {
 	run -2 ht stream -C 4095
 	says 'has no CPU 4095'
@@ -133,6 +142,7 @@ defaults()
 	[[ $REMOTE == test ]] && echo selftest || echo hyp_enter hyp_exit
 }
 
+# bats test_tags=any_remote
 @test "a stream without an enabled event enables the default events until it ends, and says so" {
 	stream_begin
 	same "$(enabled)" "$(defaults)"
@@ -170,6 +180,7 @@ defaults()
 	stream_end
 }
 
+# bats test_tags=any_remote
 @test "a stream that is killed leaves no event enabled and no tracing" {
 	stream_begin selftest
 	kill -KILL "$stream"
@@ -178,6 +189,7 @@ defaults()
 	same "$(of '.state, .readers' | xargs)" "unloaded 0"
 }
 
+# bats test_tags=any_remote
 @test "a stream of an unknown event is refused and starts nothing" {
 	run -2 ht stream selftst
 	says 'cannot stream "selftst": no such event; did you mean "selftest"?'
@@ -190,6 +202,7 @@ defaults()
 	same "$(of .state)" unloaded
 }
 
+# bats test_tags=any_remote
 @test "a stream prints events that are enabled while it runs" {
 	stream_begin hyp_enter
 	ht enable selftest
@@ -229,6 +242,7 @@ has_event()
 }
 
 # The benchmark measures how soon. Here the stream must not hold an event back until the next one.
+# bats test_tags=any_remote
 @test "a stream prints a single event though no other event follows" {
 	tracing_marks
 	stream_begin
@@ -240,6 +254,7 @@ has_event()
 	stream_end
 }
 
+# bats test_tags=any_remote
 @test "--ns prints nanoseconds" {
 	tracing_marks
 	ht mark 1
@@ -247,6 +262,7 @@ has_event()
 	[[ $output =~ ^\[[0-9]{3}\]\ +[0-9]+\.[0-9]{9}:\ selftest:\ id=1$ ]]
 }
 
+# bats test_tags=any_remote
 @test "with --no-start a stream prints the events of stopped rings and ends" {
 	tracing_marks
 	ht mark 1 --count 3 -C all
@@ -261,6 +277,7 @@ has_event()
 	[[ $stderr == *"0 events printed, 0 discarded, 0 lost" ]]
 }
 
+# bats test_tags=any_remote
 @test "with --no-start a stream goes on until tracing stops" {
 	tracing_marks
 	stream_begin --no-start -C 0
@@ -273,6 +290,7 @@ has_event()
 	ids <"$out" | numbered 1 2
 }
 
+# bats test_tags=any_remote
 @test "the last line counts a single event in the singular" {
 	tracing_marks
 	ht mark 1 -C 0
@@ -280,6 +298,7 @@ has_event()
 	[[ $stderr == *" 1 event printed, 0 discarded, 0 lost" ]]
 }
 
+# bats test_tags=any_remote
 @test "stream -j prints one JSON object on each line" {
 	tracing_marks
 	ht mark 1 --count 3 -C 0
@@ -292,6 +311,7 @@ has_event()
 	jq -s -e 'map(.ts | tonumber) | . == sort' <<<"$output"
 }
 
+# bats test_tags=any_remote
 @test "a second stream is refused, and the message names the process of the first" {
 	ht enable selftest
 	stream_begin
@@ -306,6 +326,7 @@ has_event()
 	same "$(ids <"$out")" 8
 }
 
+# bats test_tags=any_remote
 @test "two streams can read different CPUs" {
 	ht enable selftest
 	stream_begin -C 0
@@ -330,6 +351,7 @@ has_event()
 	ids <"$out" | numbered 1 2
 }
 
+# bats test_tags=any_remote
 @test "a stream goes on after a clear" {
 	ht enable selftest
 	stream_begin -C 0

@@ -165,6 +165,7 @@ have_fired()
 	(($(wc -l <"$log") > $1))
 }
 
+# bats test_tags=slow
 @test "with --count, what is overwritten while the CPU goes on to fire is counted exactly, too" {
 	file=$BATS_TEST_TMPDIR/slow.dat
 	ht set --size "$(pages 3)"

@@ -77,6 +77,7 @@ all_say()
 	all_say filter true "enable hyp_enter hyp_exit mem_transition host_hcall" "enable host_hcall -F 'ret == 77'" start
 }
 
+# bats test_tags=slow
 @test "a trigger of somebody else is told in the same words" {
 	all_say trigger "workload --sysreg 10" "enable hyp_enter hyp_exit mem_transition" "enable host_hcall --stop" start
 }

@@ -177,6 +177,7 @@ counts()
 	[[ $(counted) == "$1" ]]
 }
 
+# bats test_tags=slow
 @test "two that count do not disturb each other, and one that is killed leaves nothing" {
 	cd "$BATS_TEST_TMPDIR"
 	hyptrace stat -q -j --duration 1h >long.json 3>&- &

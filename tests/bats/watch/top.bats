@@ -293,6 +293,7 @@ teardown()
 	is_restored 0
 }
 
+# bats test_tags=slow
 @test "a row is shown with its histogram and its slowest samples, which needs events" {
 	work
 	terminal 100 40
@@ -341,6 +342,7 @@ selects_other()
 	selected=$name
 }
 
+# bats test_tags=slow
 @test "a group whose events somebody else reads is refused, and the rows stay" {
 	terminal 120 30
 	stream_begin hyp_enter
