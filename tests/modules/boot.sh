@@ -36,7 +36,8 @@ stock_boot()
 		setpriv --pdeathsig TERM timeout --foreground -k 5 1200 "${line[@]}" </dev/null 2>"$2/qemu" &
 		pid=$!
 		for ((second = 0; second < 120; second++)); do
-			[[ ! -s $2/said ]] && kill -0 "$pid" 2>/dev/null || break
+			[[ ! -s $2/said ]] || break
+			kill -0 "$pid" 2>/dev/null || break
 			sleep 1
 		done
 		((try == 3 || second < 120)) || kill "$pid"

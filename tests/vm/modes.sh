@@ -70,7 +70,7 @@ if [[ -z $flavour ]]; then
 	job 120 builtin "${builtin[@]}" builtin '' -- bats:boot/{boot,functions,pmu}.bats -- --require-protected --append "$words:colour=red"
 	job 30 builtin-nvhe "${builtin[@]}" builtin-nvhe '' HYPTRACE_UNPROTECTED=1 -- bats:boot/boot.bats -- --mode nvhe \
 		--append "$words:colour=red"
-	job 90 builtin-pmu "${builtin[@]}" builtin-pmu '' HYPTRACE_ICOUNT=1 -- bats:boot/pmu.bats -- --require-protected --cpus 1 --icount
+	job 90 builtin-pmu "${builtin[@]}" builtin-pmu '' HYPTRACE_ICOUNT=1 BATS_FILE_TIMEOUT=1000000 -- bats:boot/pmu.bats -- --require-protected --cpus 1 --icount
 	job 60 panic "$repo/tests/blackbox/panic.sh"
 	job 45 dump "$repo/tests/blackbox/dump.sh"
 	[[ -z ${FULL:-} ]] || job 300 kdump "$repo/tests/blackbox/kdump.sh"
