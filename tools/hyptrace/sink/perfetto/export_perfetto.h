@@ -159,7 +159,7 @@ struct perfetto {
 	uint32_t		nr_sequences;
 	uint32_t		groups;		/* bits: they are described */
 	struct perfetto_names	names;
-	struct perfetto_kind	*kinds;		/* by the ids of events */
+	struct perfetto_kind	***kinds;	/* by blocks of the ids of events */
 	unsigned int		nr_kinds;
 	struct perfetto_kind	unknown;	/* an event that is not described */
 

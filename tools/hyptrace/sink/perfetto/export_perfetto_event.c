@@ -325,8 +325,12 @@ static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *f
 	field->is_optional = has_name(optional_fields, COUNT(optional_fields), from->name);
 }
 
-static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning *meaning)
+/* ids of events */
+#define NR_BLOCK	64
+
+static struct perfetto_kind *make_kind(const struct hyptrace_meaning *meaning)
 {
+	struct perfetto_kind *kind = xcalloc(1, sizeof(*kind));
 	const struct hyptrace_event *event = meaning->event;
 	const struct style *style = &styles[meaning->kind];
 	unsigned int i, args = 0;
@@ -349,37 +353,59 @@ static void make_kind(struct perfetto_kind *kind, const struct hyptrace_meaning 
 	for (i = 0; i < event->nr_fields; i++)
 		if (hyptrace_field_is_number(event->fields[i], event->size))
 			add_field(kind, event->fields[i], &args);
+	return kind;
 }
 
+/*
+ * A hostile file has few events with large ids, and many CPUs, each of which has kinds of its own: so
+ * there is no table of all ids, but one of those blocks of ids that have an event.
+ */
 void perfetto_kinds(struct perfetto *p)
 {
 	const struct hyptrace_model *model = p->x->model;
+	struct perfetto_kind ***block;
 	unsigned int i;
 
 	p->nr_kinds = model->nr;
-	p->kinds = xcalloc(p->nr_kinds + 1, sizeof(*p->kinds));
+	p->kinds = xcalloc(p->nr_kinds / NR_BLOCK + 1, sizeof(*p->kinds));
 	p->unknown.put = put_unknown;
-	for (i = 0; i < p->nr_kinds; i++)
-		if (model->by_id[i]->event)
-			make_kind(&p->kinds[i], model->by_id[i]);
+	for (i = 0; i < p->nr_kinds; i++) {
+		if (!model->by_id[i]->event)
+			continue;
+		block = &p->kinds[i / NR_BLOCK];
+		if (!*block)
+			*block = xcalloc(NR_BLOCK, sizeof(**block));
+		(*block)[i % NR_BLOCK] = make_kind(model->by_id[i]);
+	}
 }
 
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec)
 {
 	const uint16_t id = row_record_id(rec);
-	struct perfetto_kind *kind = id < p->nr_kinds ? &p->kinds[id] : &p->unknown;
+	struct perfetto_kind **block = id < p->nr_kinds ? p->kinds[id / NR_BLOCK] : NULL;
+	struct perfetto_kind *kind = block ? block[id % NR_BLOCK] : NULL;
 
-	return kind->meaning && rec->size >= kind->meaning->size ? kind : &p->unknown;
+	return kind && rec->size >= kind->meaning->size ? kind : &p->unknown;
+}
+
+static void free_kind(struct perfetto_kind *kind)
+{
+	if (!kind)
+		return;
+	map_free_values(&kind->plans);
+	free(kind->plain);
+	free(kind->fields);
+	free(kind);
 }
 
 void perfetto_free_kinds(struct perfetto *p)
 {
 	unsigned int i;
 
-	for (i = 0; i < p->nr_kinds; i++) {
-		map_free_values(&p->kinds[i].plans);
-		free(p->kinds[i].plain);
-		free(p->kinds[i].fields);
-	}
+	for (i = 0; i < p->nr_kinds; i++)
+		if (p->kinds[i / NR_BLOCK])
+			free_kind(p->kinds[i / NR_BLOCK][i % NR_BLOCK]);
+	for (i = 0; i < p->nr_kinds / NR_BLOCK + 1; i++)
+		free(p->kinds[i]);
 	free(p->kinds);
 }
