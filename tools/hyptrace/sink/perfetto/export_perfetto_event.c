@@ -357,8 +357,8 @@ static struct perfetto_kind *make_kind(const struct hyptrace_meaning *meaning)
 }
 
 /*
- * A hostile file has few events with large ids, and many CPUs, each of which has kinds of its own: so
- * there is no table of all ids, but one of those blocks of ids that have an event.
+ * A hostile file has few events with large ids, and many CPUs, each of which has its own kinds:
+ * so there is no table of all ids, but one of those blocks of ids that have an event.
  */
 void perfetto_kinds(struct perfetto *p)
 {
