@@ -280,7 +280,8 @@ fi
 mapfile -t checks < <(declare -F | sed -n 's/^declare -f check_//p')
 # FULL=1 also checks what takes long, and what other checks refuse. QUICK=1 leaves out what builds all tools.
 slow=''
-[[ -n ${FULL:-} ]] || slow+=" installed_library hooks_missing hooks_interrupted hooks_and_odd_files bounds_of_what_is_new syzkaller_of_what_is_new "
+[[ -n ${FULL:-} ]] || slow+=" installed_library hooks_missing hooks_interrupted hooks_and_odd_files"
+[[ -n ${FULL:-} ]] || slow+=" bounds_of_what_is_new syzkaller_of_what_is_new "
 [[ -z ${QUICK:-} ]] || slow+=" tools_build installed_library abi benchmark_builds rooms circles "
 for check in "${!checks[@]}"; do
 	[[ $slow != *" ${checks[check]} "* ]] || unset "checks[check]"

@@ -40,7 +40,7 @@ stock_boot()
 			kill -0 "$pid" 2>/dev/null || break
 			sleep 1
 		done
-		((try == 3 || second < 120)) || kill "$pid"
+		((try == 3 || second < 120)) || kill "$pid" || true
 		wait "$pid" || code=$?
 		[[ ! -s $2/said && $second == 120 ]] || break
 		echo "# the kernel $1 did not get to its first program within 120 s, at try $try"
