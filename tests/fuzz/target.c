@@ -58,6 +58,7 @@ int export_close(struct export *x, const char *name, struct out *out)
 	(void)name;
 	out_flush(out);
 	close(out->fd);
+	out_free(out);
 	return EXIT_DONE;
 }
 
@@ -164,6 +165,7 @@ static void try_export(struct hyptrace_file *file, size_t size,
 	if (x.out) {
 		out_flush(&out);
 		close(out.fd);
+		out_free(&out);
 	}
 	origin_free(origin);
 	hyptrace_model_free(model);

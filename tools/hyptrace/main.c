@@ -175,6 +175,7 @@ int main(int argc, char **argv)
 	if (out_has_failed(&ctx.out))
 		code = cmd_fail("cannot write the output: %s", strerror(ctx.out.error));
 	printer_free(ctx.p);
+	out_free(&ctx.out);
 	hyptrace_close(ctx.h);
 	cpu_list_free(&ctx.cpus);
 	return code;

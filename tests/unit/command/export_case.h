@@ -132,6 +132,7 @@ static inline char *end_export(void)
 
 	assert_int_equal(end_all(), EXIT_DONE);
 	out_flush(&x_out);
+	out_free(&x_out);
 	free_formats(NULL);
 	return read_all(x_out.fd, &len);
 }

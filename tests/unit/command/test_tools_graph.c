@@ -97,6 +97,7 @@ static void expect(const char *expected)
 	printer_free(ctx.p);
 	assert_true(pread(ctx.out.fd, text, sizeof(text) - 1, 0) >= 0);
 	close(ctx.out.fd);
+	out_free(&ctx.out);
 	assert_string_equal(text, expected);
 }
 
@@ -177,6 +178,7 @@ static void damaged_depths(void **state)
 	/* 1000 lines with the numbers, the indentation and the name */
 	assert_in_range(lseek(ctx.out.fd, 0, SEEK_END), 1000 * 40, 1000 * 200);
 	close(ctx.out.fd);
+	out_free(&ctx.out);
 }
 
 static void rows(void **state)
@@ -232,6 +234,7 @@ static void expect_refusal(const char *why)
 	graph_free(&g);
 	printer_free(ctx.p);
 	close(ctx.out.fd);
+	out_free(&ctx.out);
 }
 
 static void refusals(void **state)

@@ -79,6 +79,7 @@ static const char *end(void)
 	assert_true(len >= 0);
 	result[len] = '\0';
 	close(ctx.out.fd);
+	out_free(&ctx.out);
 	printer_free(ctx.p);
 	lines_end(&lines);
 	hyptrace_formats_free(formats);

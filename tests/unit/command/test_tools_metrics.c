@@ -128,6 +128,7 @@ static const char *metrics(int code)
 	out_flush(&ctx.out);
 	assert_true(pread(ctx.out.fd, text, sizeof(text) - 1, 0) >= 0);
 	close(ctx.out.fd);
+	out_free(&ctx.out);
 	return text;
 }
 

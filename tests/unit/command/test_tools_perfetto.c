@@ -125,6 +125,7 @@ static char *finish(void)
 	assert_int_equal(pread(out.fd, data, size, 0), size);
 	text = perfetto_text(data, size);
 	free(data);
+	out_free(&out);
 	fclose(file);
 	file = NULL;
 	free_formats(NULL);

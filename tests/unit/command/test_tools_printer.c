@@ -42,6 +42,7 @@ static const char *end(struct printer *p)
 	assert_true(len >= 0);
 	result[len] = '\0';
 	close(out.fd);
+	out_free(&out);
 	return result;
 }
 
@@ -430,6 +431,7 @@ static void full_device(void **state)
 	assert_int_equal(out.error, ENOSPC);
 	assert_int_equal(out.len, 0);
 	close(out.fd);
+	out_free(&out);
 }
 
 static void closed_pipe(void **state)
@@ -445,6 +447,7 @@ static void closed_pipe(void **state)
 	out_flush(&out);
 	assert_int_equal(out.error, EPIPE);
 	close(fds[1]);
+	out_free(&out);
 }
 
 static void more_than_the_buffer(void **state)
@@ -463,6 +466,7 @@ static void more_than_the_buffer(void **state)
 	assert_int_equal(pread(fd, back, sizeof(back), 0), sizeof(back));
 	assert_memory_equal(big, back, sizeof(big));
 	close(fd);
+	out_free(&out);
 }
 
 int main(void)

@@ -11,6 +11,9 @@
 /* Bytes of an escaped character in text, such as \x1b */
 #define PLAIN_MAX	4
 
+/* Bytes of a buffer at first: an export has one for each CPU or event */
+#define OUT_FIRST	1024
+
 #define EACH(byte)	(UINT64_C(0x0101010101010101) * (byte))
 #define HIGH		EACH(0x80)
 
@@ -21,8 +24,8 @@ void out_init(struct out *out, int fd)
 	out->abandon = NULL;
 	out->before = NULL;
 	out->len = 0;
-	out->size = sizeof(out->own);
-	out->buf = out->own;
+	out->size = 0;
+	out->buf = NULL;
 	out->grows = false;
 }
 
@@ -30,20 +33,13 @@ void out_init_memory(struct out *out)
 {
 	out_init(out, -1);
 	out->grows = true;
-	out->buf = xmalloc(out->size);
 }
 
 void out_free(struct out *out)
 {
-	if (out->buf != out->own)
-		free(out->buf);
-}
-
-/* Double the buffer, whose bytes are kept if it is memory. */
-static void grow(struct out *out)
-{
-	out->size *= 2;
-	out->buf = xreallocarray(out->buf == out->own ? NULL : out->buf, out->size, 1);
+	free(out->buf);
+	out->buf = NULL;
+	out->size = out->len = 0;
 }
 
 /* The thread that writes now */
@@ -61,10 +57,8 @@ void out_flush(struct out *out)
 {
 	size_t done = 0;
 
-	if (out->grows) {
-		grow(out);
+	if (out->grows)
 		return;
-	}
 	if (out->before && out->len)
 		out->before(out->before_arg);
 	while (done < out->len && !out->error) {
@@ -87,9 +81,13 @@ void out_flush(struct out *out)
 
 void out_make_room(struct out *out, size_t size)
 {
-	out_flush(out);
+	if (out->size >= OUT_BUFFER)
+		out_flush(out);
+	if (size <= out->size - out->len)
+		return;
 	while (size > out->size - out->len)
-		grow(out);
+		out->size = out->size ? 2 * out->size : OUT_FIRST;
+	out->buf = xreallocarray(out->buf, out->size, 1);
 }
 
 /* A closed pipe is no failure: its reader has seen enough. */
@@ -106,12 +104,14 @@ void out_write(struct out *out, const void *data, size_t len)
 		size_t room = out->size - out->len;
 		size_t part = len < room ? len : room;
 
+		if (!room) {
+			out_make_room(out, 1);
+			continue;
+		}
 		memcpy(out->buf + out->len, at, part);
 		out->len += part;
 		at += part;
 		len -= part;
-		if (out->len == out->size)
-			out_flush(out);
 	}
 }
 

@@ -13,6 +13,7 @@
 
 struct hyptrace_file;
 
+/* A buffer grows up to so many bytes, which are then written. */
 #define OUT_BUFFER	(64 << 10)
 
 struct out {
@@ -26,15 +27,14 @@ struct out {
 	void				*before_arg;	/* its argument */
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
-	char				*buf;	/* the bytes: own, or memory of out_free() */
+	char				*buf;	/* the bytes, or NULL; of out_free() */
 	bool				grows;	/* in place of being written */
-	char				own[OUT_BUFFER];	/* memory for buf */
 };
 
 void out_init(struct out *out, int fd);
 /* Keep all output in memory that grows. */
 void out_init_memory(struct out *out);
-/* Only after out_init_memory(), or if more than OUT_BUFFER may have been needed at once */
+/* Drop the buffer. */
 void out_free(struct out *out);
 void out_make_room(struct out *out, size_t size);
 void out_flush(struct out *out);
@@ -47,8 +47,8 @@ void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(pri
 
 static inline void out_putc(struct out *out, char c)
 {
-	if (out->len == out->size)
-		out_flush(out);
+	if (__builtin_expect(out->len == out->size, 0))
+		out_make_room(out, 1);
 	out->buf[out->len++] = c;
 }
 

@@ -175,6 +175,7 @@ int export_output_finish(struct export_output *output)
 			return cmd_fail("cannot write \"%s\": %s", output->name,
 					strerror(out->error));
 	}
+	out_free(out);
 	if (!output->part)
 		return EXIT_DONE;
 	if (rename(output->part, output->name))
@@ -202,6 +203,7 @@ void export_output_abandon(struct export_output *output)
 		unlink(output->part);
 	if (!output->is_folder && output->out.fd > STDERR_FILENO)
 		close(output->out.fd);
+	out_free(&output->out);
 	free(output->part);
 	output->part = NULL;
 }

@@ -7,6 +7,7 @@
  * thread per vCPU.
  */
 #include "output/die.h"
+#include "by_id.h"
 #include "export.h"
 #include "functions.h"
 #include "row.h"
@@ -39,7 +40,7 @@ struct chrome;
 struct chrome_event {
 	void				(*put)(struct chrome *chrome, struct chrome_event *event,
 					       const struct hyptrace_record *rec);
-	const struct hyptrace_meaning	*meaning;	/* NULL before its first use */
+	const struct hyptrace_meaning	*meaning;	/* NULL if it is not known */
 	bool				has_text;	/* a sentence */
 	struct map			rows;		/* by what names the event */
 	struct chrome_row		*plain;		/* of an event without a name */
@@ -49,7 +50,7 @@ struct chrome_event {
 struct chrome {
 	const struct hyptrace_model	*model;
 	struct hyptrace_formats	*formats;
-	struct chrome_event	*events;	/* by their ids */
+	struct by_id		events;		/* each from its first one on */
 	struct chrome_event	unknown;
 	struct out		*out;
 	unsigned int		cpu;
@@ -411,8 +412,10 @@ static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrac
 
 	if (!meaning->event)
 		return &chrome->unknown;
-	event = &chrome->events[meaning->event->id];
-	if (!event->meaning) {
+	event = by_id_find(&chrome->events, meaning->event->id);
+	if (!event) {
+		event = xcalloc(1, sizeof(*event));
+		by_id_add(&chrome->events, meaning->event->id, event);
 		event->meaning = meaning;
 		event->put = put_instant;
 		if (meaning->kind == HYPTRACE_KIND_ENTER)
@@ -462,7 +465,6 @@ static void begin_part(struct export_part *part)
 	chrome->model = part->x->model;
 	chrome->unknown.put = put_instant;
 	chrome->formats = part->formats;
-	chrome->events = xcalloc(chrome->model->nr + 1, sizeof(*chrome->events));
 	name_cpu(chrome, "", chrome->cpu);
 }
 
@@ -475,23 +477,27 @@ static void free_row(struct chrome_row *row)
 	free(row);
 }
 
+static void free_event(void *ptr)
+{
+	struct chrome_event *event = ptr;
+	struct map_entry *entry = NULL;
+
+	while ((entry = map_next(&event->rows, entry)))
+		free_row(entry->ptr);
+	map_free(&event->rows);
+	free_row(event->plain);
+	free(event);
+}
+
 static void end_part(struct export_part *part)
 {
 	struct chrome *chrome = part->state;
-	struct map_entry *entry = NULL;
-	unsigned int i;
 
 	if (chrome->functions.nest && functions_finish(&chrome->functions))
 		functions_walk(&chrome->functions, put_function, NULL, chrome);
 	functions_end(&chrome->functions);
 	close_slice(chrome, chrome->last);
-	for (i = 0; i < chrome->model->nr; i++) {
-		while ((entry = map_next(&chrome->events[i].rows, entry)))
-			free_row(entry->ptr);
-		map_free(&chrome->events[i].rows);
-		free_row(chrome->events[i].plain);
-	}
-	free(chrome->events);
+	by_id_free(&chrome->events, free_event);
 	map_free(&chrome->vcpus);
 	free(chrome->copy);
 	free(chrome);

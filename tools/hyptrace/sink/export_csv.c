@@ -80,6 +80,8 @@ static void free_table(struct export *x, struct table *table)
 		return;
 	if (table->is_open)
 		code = export_close(x, table->file, &table->out);
+	else
+		out_free(&table->out);
 	all->code = all->code ?: code;
 	csv_free(table->csv);
 	free(table);

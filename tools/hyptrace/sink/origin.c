@@ -47,8 +47,7 @@ struct origin *origin_new(const struct hyptrace_file_info *info)
 	put_member(&json, "boot", origin->boot);
 	put_member(&json, "kernel", origin->kernel);
 	out_putc(&json, '\0');
-	origin->json = xstrdup(json.buf);
-	out_free(&json);
+	origin->json = json.buf;
 	return origin;
 }
 

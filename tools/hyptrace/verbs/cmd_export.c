@@ -349,8 +349,8 @@ static int export_host(struct job *job)
 		.name = job->session.path, .is_one_of_many = job->session.is_one_of_many,
 	};
 	const struct hyptrace_file_info *info;
-	auto_free struct out *out = NULL;
 	struct export x;
+	struct out out;
 	int code;
 
 	if (!h->file || h->no_host)
@@ -362,22 +362,22 @@ static int export_host(struct job *job)
 	job->output.tar_fd = export_open_unnamed();
 	if (job->output.tar_fd < 0)
 		return cmd_fail("cannot create a temporary file: %s", strerror(errno));
-	out = xmalloc(sizeof(*out));
-	out_init(out, job->output.tar_fd);
+	out_init(&out, job->output.tar_fd);
 	x = job->x;
 	x.format = x.format->host;
 	info = hyptrace_file_info(h->file);
 	x.events = info->events;
 	x.nr_events = info->nr_events;
 	x.formats = info->formats;
-	x.out = out;
+	x.out = &out;
 	code = x.format->begin(&x) ?: read_events(job, &x, h->file);
 	x.format->end(&x);
 	if (!code && signals_stop)
 		code = fail_interrupted(job);
-	if (!code && (out->error || lseek(out->fd, 0, SEEK_SET) < 0))
+	if (!code && (out.error || lseek(out.fd, 0, SEEK_SET) < 0))
 		code = cmd_fail("cannot write a temporary file: %s",
-				strerror(out->error ? out->error : errno));
+				strerror(out.error ? out.error : errno));
+	out_free(&out);
 	if (code)
 		return code;
 	host.choice = h->choice;

@@ -55,7 +55,7 @@ static inline void make_room(struct ctf_stream *stream, size_t size)
 {
 	if (__builtin_expect(stream->size - stream->len >= size, 1))
 		return;
-	stream->size = stream->len + size + PACKET_MAX;
+	stream->size = 2 * (stream->len + size);
 	stream->packet = xreallocarray(stream->packet, stream->size, 1);
 }
 

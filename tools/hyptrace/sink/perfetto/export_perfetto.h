@@ -10,6 +10,7 @@
 
 #include "common/place.h"
 #include "output/map.h"
+#include "sink/by_id.h"
 #include "sink/export.h"
 #include "sink/functions.h"
 #include "protobuf.h"
@@ -159,8 +160,7 @@ struct perfetto {
 	uint32_t		nr_sequences;
 	uint32_t		groups;		/* bits: they are described */
 	struct perfetto_names	names;
-	struct perfetto_kind	***kinds;	/* by blocks of the ids of events */
-	unsigned int		nr_kinds;
+	struct by_id		kinds;		/* each from its first event on */
 	struct perfetto_kind	unknown;	/* an event that is not described */
 
 	uint64_t		last;		/* time of the last event; 0 before the first one */
@@ -236,7 +236,7 @@ void perfetto_see_event(struct perfetto *p, const struct hyptrace_stream_event *
 void perfetto_end_functions(struct perfetto *p);
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
-void perfetto_kinds(struct perfetto *p);
+void perfetto_begin_kinds(struct perfetto *p);
 void perfetto_free_kinds(struct perfetto *p);
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec);
 void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,

@@ -325,9 +325,6 @@ static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *f
 	field->is_optional = has_name(optional_fields, COUNT(optional_fields), from->name);
 }
 
-/* ids of events */
-#define NR_BLOCK	64
-
 static struct perfetto_kind *make_kind(const struct hyptrace_meaning *meaning)
 {
 	struct perfetto_kind *kind = xcalloc(1, sizeof(*kind));
@@ -356,42 +353,25 @@ static struct perfetto_kind *make_kind(const struct hyptrace_meaning *meaning)
 	return kind;
 }
 
-/*
- * A hostile file has few events with large ids, and many CPUs, each of which has its own kinds:
- * so there is no table of all ids, but one of those blocks of ids that have an event.
- */
-void perfetto_kinds(struct perfetto *p)
-{
-	const struct hyptrace_model *model = p->x->model;
-	struct perfetto_kind ***block;
-	unsigned int i;
-
-	p->nr_kinds = model->nr;
-	p->kinds = xcalloc(p->nr_kinds / NR_BLOCK + 1, sizeof(*p->kinds));
-	p->unknown.put = put_unknown;
-	for (i = 0; i < p->nr_kinds; i++) {
-		if (!model->by_id[i]->event)
-			continue;
-		block = &p->kinds[i / NR_BLOCK];
-		if (!*block)
-			*block = xcalloc(NR_BLOCK, sizeof(**block));
-		(*block)[i % NR_BLOCK] = make_kind(model->by_id[i]);
-	}
-}
-
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec)
 {
 	const uint16_t id = row_record_id(rec);
-	struct perfetto_kind **block = id < p->nr_kinds ? p->kinds[id / NR_BLOCK] : NULL;
-	struct perfetto_kind *kind = block ? block[id % NR_BLOCK] : NULL;
+	const struct hyptrace_model *model = p->x->model;
+	struct perfetto_kind *kind = by_id_find(&p->kinds, id);
 
-	return kind && rec->size >= kind->meaning->size ? kind : &p->unknown;
+	if (__builtin_expect(!kind, 0)) {
+		if (id >= model->nr || !model->by_id[id]->event)
+			return &p->unknown;
+		kind = make_kind(model->by_id[id]);
+		by_id_add(&p->kinds, id, kind);
+	}
+	return rec->size >= kind->meaning->size ? kind : &p->unknown;
 }
 
-static void free_kind(struct perfetto_kind *kind)
+static void free_kind(void *ptr)
 {
-	if (!kind)
-		return;
+	struct perfetto_kind *kind = ptr;
+
 	map_free_values(&kind->plans);
 	free(kind->plain);
 	free(kind->fields);
@@ -400,12 +380,10 @@ static void free_kind(struct perfetto_kind *kind)
 
 void perfetto_free_kinds(struct perfetto *p)
 {
-	unsigned int i;
+	by_id_free(&p->kinds, free_kind);
+}
 
-	for (i = 0; i < p->nr_kinds; i++)
-		if (p->kinds[i / NR_BLOCK])
-			free_kind(p->kinds[i / NR_BLOCK][i % NR_BLOCK]);
-	for (i = 0; i < p->nr_kinds / NR_BLOCK + 1; i++)
-		free(p->kinds[i]);
-	free(p->kinds);
+void perfetto_begin_kinds(struct perfetto *p)
+{
+	p->unknown.put = put_unknown;
 }

@@ -294,25 +294,24 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 static void add_histogram(struct top_screen *screen, const struct time_bucket *buckets,
 			  unsigned int nr, unsigned int reserve)
 {
-	auto_free struct out *out = xmalloc(sizeof(*out));
 	struct printer *p;
 	char *line, *end;
+	struct out out;
 
-	out_init(out, -1);
-	p = printer_new(out, PRINTER_TEXT, false);
+	out_init_memory(&out);
+	p = printer_new(&out, PRINTER_TEXT, false);
 	printer_object(p, NULL);
 	time_print_histogram(p, buckets, nr);
 	printer_end(p);
-	/* it has at most as many lines as there are buckets, so the buffer is never written */
-	for (line = out->own; line < out->own + out->len; line = end + 1) {
-		end = memchr(line, '\n', out->own + out->len - line);
+	for (line = out.buf; line < out.buf + out.len; line = end + 1) {
+		end = memchr(line, '\n', out.buf + out.len - line);
 		if (!end)
 			break;
 		if (screen->height == TOP_UNLIMITED || screen->nr + reserve < screen->height)
 			add_line(screen, TOP_PLAIN, "%.*s", (int)(end - line), line);
 	}
-	out->len = 0;
 	printer_free(p);
+	out_free(&out);
 }
 
 void top_screen_detail(struct top_screen *screen, const struct top_view *view,
