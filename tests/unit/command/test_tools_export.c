@@ -401,6 +401,33 @@ static void no_space_in_a_folder(void **state)
 	}
 }
 
+/* gcc has no header with it. */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+/* A hostile file of 100 KB can have a thousand CPUs. */
+static void memory_of_a_cpu(void **state)
+{
+	static const char *const names[] = { "ctf", "chrome", "collapsed" };
+	size_t before;
+	unsigned int i, cpu;
+
+	(void)state;
+	for (i = 0; i < COUNT(names); i++) {
+		begin_export(names[i], !i);
+		before = __sanitizer_get_current_allocated_bytes();
+		for (cpu = 0; cpu < 256; cpu++)
+			PUT(5, cpu, host_hcall, .id = 9, .duration = 5);
+		assert_in_range((__sanitizer_get_current_allocated_bytes() - before) / 256, 1,
+				40 << 10);
+		if (i) {
+			free(end_export());
+			continue;
+		}
+		assert_int_equal(end_all(), EXIT_DONE);
+		remove_folder();
+	}
+}
+
 /* CTF */
 
 struct file_stream {
@@ -562,6 +589,7 @@ int main(void)
 		cmocka_unit_test_setup(origins, describe),
 		cmocka_unit_test_setup(table_that_exists, describe),
 		cmocka_unit_test_setup(no_space_in_a_folder, describe),
+		cmocka_unit_test_setup(memory_of_a_cpu, describe),
 		cmocka_unit_test_setup(ctf_packets, describe),
 		cmocka_unit_test_setup(ctf_hypercalls, describe),
 		cmocka_unit_test_setup(ctf_odd_descriptions, describe),

@@ -510,6 +510,22 @@ static void clocks(void **state)
 	free(text);
 }
 
+/* gcc has no header with it. */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+/* A hostile file of 100 KB can have a thousand CPUs. */
+static void memory_of_a_cpu(void **state)
+{
+	size_t before = __sanitizer_get_current_allocated_bytes();
+	unsigned int cpu;
+
+	(void)state;
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		PUT(cpu, 5, host_hcall, .id = 9, .duration = 5);
+	assert_in_range((__sanitizer_get_current_allocated_bytes() - before) / NR_CPUS, 1, 16 << 10);
+	free(finish());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup(many_names, begin),
 		cmocka_unit_test_setup(no_event, begin),
 		cmocka_unit_test_setup(functions, begin),
+		cmocka_unit_test_setup(memory_of_a_cpu, begin),
 		cmocka_unit_test_setup(clocks, begin_late),
 	};
 
