@@ -418,7 +418,7 @@ static void memory_of_a_cpu(void **state)
 		for (cpu = 0; cpu < 256; cpu++)
 			PUT(5, cpu, host_hcall, .id = 9, .duration = 5);
 		assert_in_range((__sanitizer_get_current_allocated_bytes() - before) / 256, 1,
-				40 << 10);
+				16 << 10);
 		if (i) {
 			free(end_export());
 			continue;

@@ -12,7 +12,7 @@
 #include "nest.h"
 
 /* Places in the queue at first; doubled when they are used up */
-#define PLACES_MIN	64
+#define PLACES_MIN	16
 
 #define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
 
@@ -62,8 +62,12 @@ struct hyptrace_nest *hyptrace_nest_new(const struct hyptrace_model *model, uint
  */
 void hyptrace_nest_free(struct hyptrace_nest *nest)
 {
+	unsigned int i;
+
 	if (!nest)
 		return;
+	for (i = 0; i < nest->nr_cpus; i++)
+		free(nest->cpus[i]);
 	free(nest->places);
 	free(nest->cpus);
 	free(nest);
@@ -71,17 +75,20 @@ void hyptrace_nest_free(struct hyptrace_nest *nest)
 
 static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int cpu)
 {
-	struct nest_cpu *cpus;
+	struct nest_cpu **cpus = nest->cpus;
 
-	if (cpu < nest->nr_cpus)
-		return &nest->cpus[cpu];
-	cpus = reallocarray(nest->cpus, (size_t)cpu + 1, sizeof(*cpus));
-	if (!cpus)
-		return NULL;
-	memset(cpus + nest->nr_cpus, 0, ((size_t)cpu + 1 - nest->nr_cpus) * sizeof(*cpus));
-	nest->cpus = cpus;
-	nest->nr_cpus = cpu + 1;
-	return &cpus[cpu];
+	if (cpu >= nest->nr_cpus) {
+		cpus = reallocarray(cpus, (size_t)cpu + 1, sizeof(*cpus));
+		if (!cpus)
+			return NULL;
+		memset(cpus + nest->nr_cpus, 0, ((size_t)cpu + 1 - nest->nr_cpus) * sizeof(*cpus));
+		nest->cpus = cpus;
+		nest->nr_cpus = cpu + 1;
+	}
+	/* an export has a nest for each CPU */
+	if (!cpus[cpu])
+		cpus[cpu] = calloc(1, sizeof(**cpus));
+	return cpus[cpu];
 }
 
 static bool grow(struct hyptrace_nest *nest)
@@ -405,15 +412,15 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
  */
 int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu)
 {
-	if (cpu >= nest->nr_cpus || !nest->cpus[cpu].has_functions || !nest->cpus[cpu].is_returned)
-		return 0;
-	return end_functions(nest, &nest->cpus[cpu]);
+	struct nest_cpu *own = cpu < nest->nr_cpus ? nest->cpus[cpu] : NULL;
+
+	return own && own->has_functions && own->is_returned ? end_functions(nest, own) : 0;
 }
 
 /* Can the first span leave? One that has waited for long leaves without what it is in. */
 static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t until)
 {
-	const struct nest_cpu *cpu = &nest->cpus[place->span.cpu];
+	const struct nest_cpu *cpu = nest->cpus[place->span.cpu];
 	enum hyptrace_kind kind = place->span.kind;
 	unsigned int usual = 0;
 
@@ -475,10 +482,12 @@ void hyptrace_nest_end(struct hyptrace_nest *nest)
 	unsigned int i;
 
 	for (i = 0; i < nest->nr_cpus; i++) {
+		if (!nest->cpus[i])
+			continue;
 		/* without memory, functions have no parents */
-		end_functions(nest, &nest->cpus[i]);
-		if (nest->cpus[i].is_open)
-			drop_visit(nest, &nest->cpus[i]);
+		end_functions(nest, nest->cpus[i]);
+		if (nest->cpus[i]->is_open)
+			drop_visit(nest, nest->cpus[i]);
 	}
 	nest->has_ended = true;
 }

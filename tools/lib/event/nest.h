@@ -46,7 +46,7 @@ struct hyptrace_nest {
 	uint64_t	nr_places;
 	uint64_t	head;		/* number of the first one */
 	uint64_t	tail;		/* number of the next one to come */
-	struct nest_cpu	*cpus;		/* by number */
+	struct nest_cpu	**cpus;		/* by number; NULL before the first event */
 	unsigned int	nr_cpus;
 	bool		has_ended;
 };
