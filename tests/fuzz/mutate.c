@@ -106,6 +106,18 @@ static void change_number(struct fuzz_input *in)
 	memcpy(in->data + at, &value, bytes);
 }
 
+/* Replace a number of what describes a dump, mostly one of its first. */
+static void change_dump(struct fuzz_input *in)
+{
+	const uint8_t *dump = memmem(in->data, in->size, "hyptrace dump", 13);
+	size_t at = dump ? dump - in->data + 4 * below(in, below(in, 2) ? 16 : 256) : in->size;
+
+	if (at + sizeof(uint32_t) <= in->size)
+		put_u32(in->data + at, number(in));
+	else
+		change_number(in);
+}
+
 static void flip_bit(struct fuzz_input *in)
 {
 	in->data[any_place(in)] ^= 1 << below(in, 8);
@@ -243,6 +255,8 @@ static void change_format_size(struct fuzz_input *in)
 /* Change a time, a commit word or a record in sub-buffers of any size. */
 static void change_subbuf(struct fuzz_input *in, uint8_t *data, size_t size)
 {
+	/* of records in the order of bytes of most files */
+	static const uint8_t types[] = { 0, 0, 29, 30, 31 };
 	size_t at = (size_t)below(in, size / 1024) * 1024, words_max = 64, i;
 	uint64_t value;
 
@@ -263,10 +277,19 @@ static void change_subbuf(struct fuzz_input *in, uint8_t *data, size_t size)
 	}
 	/* one of the first words: mostly the header of a record */
 	i = at + 16 + 4 * below(in, words_max);
-	if (below(in, 2))
+	switch (below(in, 5)) {
+	case 0:
+	case 1:
 		put_u32(data + i, get_u32(data + i) ^ 1u << below(in, 32));
-	else
+		return;
+	case 2:
+	case 3:
 		put_u32(data + i, number(in));
+		return;
+	}
+	/* a length, padding or a time, with the word that follows it */
+	put_u32(data + i, (get_u32(data + i) & ~31u) | types[below(in, COUNT(types))]);
+	put_u32(data + i + 4, number(in));
 }
 
 /*
@@ -330,7 +353,7 @@ void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size)
 	unsigned int nr = 1 + below(in, 3) * below(in, 3);
 
 	while (nr-- && in->size) {
-		switch (below(in, 16)) {
+		switch (below(in, 17)) {
 		case 0:
 		case 1:
 		case 2:
@@ -363,6 +386,9 @@ void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size)
 		case 12:
 		case 13:
 			change_subbuf(in, in->data, in->size);
+			break;
+		case 14:
+			change_dump(in);
 			break;
 		default:
 			change_frame(in);

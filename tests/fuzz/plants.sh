@@ -34,11 +34,9 @@ value_of()
 	sed -n "s/^$1: //p;/^---/q" "$2"
 }
 
-passed=0 failed=0
 not_ok()
 {
 	echo "not ok - $1"
-	((++failed))
 }
 
 check()
@@ -70,7 +68,6 @@ check()
 		return
 	fi
 	echo "ok - $name: found in $target after ${found:-few} files ($((SECONDS - start)) s)"
-	((++passed))
 }
 
 shopt -s nullglob
@@ -84,8 +81,14 @@ if ((!$#)); then
 	names=("${names[@]##*/}")
 	names=("${names[@]%.patch}")
 fi
+# two at a time
 for name in "${names[@]}"; do
-	check "$name"
+	while (($(jobs -rp | wc -l) >= 2)); do
+		wait -n
+	done
+	{ check "$name" >"$work/result.$name" 2>&1; cat "$work/result.$name"; } &
 done
+wait
+passed=$(cat "$work"/result.* | grep -c '^ok - ') failed=$(cat "$work"/result.* | grep -c '^not ok - ')
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed == ${#names[@]}))

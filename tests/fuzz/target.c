@@ -72,6 +72,9 @@ static void print(struct hyptrace_formats *fmts, const struct hyptrace_record *r
 	size_t len;
 	char *end;
 
+	/* the payload is where it is said to be */
+	if (rec->size)
+		sink = ((const unsigned char *)rec->data)[rec->size - 1];
 	end = hyptrace_formats_line(fmts, rec, line);
 	fuzz_check(!end || end <= line + sizeof(line), "a line is too long");
 	event = hyptrace_formats_event(fmts, rec);
