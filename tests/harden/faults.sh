@@ -5,19 +5,21 @@
 # is killed at any moment, its disk gets full, and its files may not grow (test_killed.sh). SEED= and TIMES=: see run.sh.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-passed=0 failed=0
+# machine NAME TEST...
+machine()
+{
+	attack '' env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$1" "not found" TEST_TIMEOUT=1500 \
+		HYPTRACE_FAULT_ROUNDS=$((10 * times / 100 + 2)) HYPTRACE_HOSTILE_SEED="$seed" \
+		HYPTRACE_HOSTILE_KILLS=$((500 * times / 100)) -- "${@:2}" --
+}
 
 if has_um; then
 	"$repo/tests/um/build.sh"
-	failed=1
-	RUN=$repo/tests/um/run.sh "$vm/boot.sh" faults-um "not found" TEST_TIMEOUT=1500 \
-		HYPTRACE_FAULT_ROUNDS=$((10 * ${TIMES:-100} / 100 + 2)) HYPTRACE_HOSTILE_SEED="${SEED:-1}" \
-		HYPTRACE_HOSTILE_KILLS=$((500 * ${TIMES:-100} / 100)) -- kselftest:test_{fail_nth,fail_load,killed.sh} -- 2>&1 | tee "$log" || true
-	sed -n "s/^# tried: /tried: /p" "$log"
-	[[ ! $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
+	machine faults-um kselftest:test_fail_{nth,load}
+	machine killed-um kselftest:test_killed.sh
+	wait_for_attacks
 else
 	echo "# no kernel in user mode on this machine"
 fi

@@ -21,7 +21,7 @@ all=''
 if ((!${#parts[@]})); then
 	all=y
 	for part in *.sh; do
-		[[ $part == run.sh ]] || parts+=("${part%.sh}")
+		[[ $part == run.sh || ! -x $part ]] || parts+=("${part%.sh}")
 	done
 fi
 
@@ -40,7 +40,7 @@ for part in "${parts[@]}"; do
 		echo "not ok - $part ended without the line \"N passed, N failed\""
 	fi
 	printf '%-12s %10s %8s %8s  %s\n' "$part" "$SEED" $((SECONDS - start)) "$bad" \
-		"$(sed -n 's/^tried: //p' "$log" | paste -sd, | sed 's/,/, /g')" >>"$table"
+		"$(sed -n 's/^tried: //p' "$log" | paste -sd';' | sed 's/;/; /g')" >>"$table"
 	((passed += good, failed += bad))
 done
 cat "$table"

@@ -5,28 +5,22 @@
 # hypervisor, under emulation. kselftest/hostile/test_{hostile,wakeups}.c say what must be left then.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-passed=0 failed=0
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # storm CALLS NAME BOOT...: run the test by that command
 storm()
 {
-	local good=0 bad=1
-	"${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$SEED" "HYPTRACE_HOSTILE_CALLS=$(($1 * TIMES / 100))" \
-		"HYPTRACE_HOSTILE_ROUNDS=$(($1 * TIMES / 1000))" -- kselftest:test_{hostile,wakeups} -- 2>&1 | tee "$log" || true
-	sed -n "s/^# tried: /tried: $2: /p" "$log"
-	[[ ! $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
-	((passed += good, failed += bad)) || true
+	attack "$2" "${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$seed" "HYPTRACE_HOSTILE_CALLS=$(($1 * times / 100))" \
+		"HYPTRACE_HOSTILE_ROUNDS=$(($1 * times / 1000))" -- kselftest:test_{hostile,wakeups} --
 }
 
+"$vm/kernel.sh"
+"$vm/guest.sh" --tests
 if has_um; then
 	"$repo/tests/um/build.sh"
 	storm 1000000 "remote test" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" hostile-um "not found"
 fi
-"$vm/kernel.sh"
-"$vm/guest.sh" --tests
 storm 100000 hypervisor "$vm/boot.sh" hostile '' HYPTRACE_EL2_ONLY=1
+wait_for_attacks
 echo "$passed passed, $failed failed"
 ((failed == 0))

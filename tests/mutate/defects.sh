@@ -23,7 +23,6 @@ set +e
 
 work=$(mktemp -d)
 trap '[[ ! -e $work/um/.um ]] || tests/mutate/um.sh end "$work/um" 2>/dev/null; rm -rf "$work"' EXIT
-passed=0 failed=0
 
 # red_of PATCH: print the test that must fail
 red_of()
@@ -71,9 +70,8 @@ run_test()
 
 not_ok()
 {
-	sed 's/^/# /' "$work/log" | tail -n 30
+	sed 's/^/# /' "$log" | tail -n 30
 	echo "not ok - $1"
-	((++failed))
 }
 
 # check NAME TREE: apply the patch to the tree, and run its test
@@ -81,16 +79,15 @@ check()
 {
 	local patch=$repo/tests/mutate/defects/$1.patch red start=$SECONDS
 	read -ra red < <(red_of "$patch")
-	if ! patch -d "$2" -p1 -s -F 0 <"$patch" >"$work/log" 2>&1; then
+	if ! patch -d "$2" -p1 -s -F 0 <"$patch" >"$log" 2>&1; then
 		not_ok "$1: the patch does not apply"
 		return
 	fi
-	run_test "$2" "${red[@]}" >"$work/log" 2>&1
+	run_test "$2" "${red[@]}" >"$log" 2>&1
 	case $? in
 	0) not_ok "$1: ${red[*]:0:2} does not find it" ;;
 	1)
 		echo "ok - $1: ${red[*]:0:2} finds it ($((SECONDS - start)) s)"
-		((++passed))
 		;;
 	*) not_ok "$1: ${red[*]:0:2} cannot run" ;;
 	esac
@@ -106,12 +103,12 @@ must_pass()
 		((good[${red[*]}] == 1)) || echo "skip - $1: ${red[*]:0:2} did not pass, or was left out"
 		return "$((${good[${red[*]}]} - 1))"
 	fi
-	run_test "$2" "${red[@]}" >"$work/log" 2>&1
+	run_test "$2" "${red[@]}" >"$log" 2>&1
 	code=$?
 	good[${red[*]}]=$((code ? 2 : 1))
 	case $code in
 	0) ;;
-	3) echo "skip - $1: $(sed -n 's/^skip[^a-z]*//p' "$work/log")" ;;
+	3) echo "skip - $1: $(sed -n 's/^skip[^a-z]*//p' "$log")" ;;
 	*) not_ok "$1: ${red[*]:0:2} fails without the defect" ;;
 	esac
 	return "$((${good[${red[*]}]} - 1))"
@@ -129,7 +126,9 @@ for name in "${names[@]}"; do
 	if [[ $(red_of "tests/mutate/defects/$name.patch") == um\ * ]]; then in_um+=("$name"); else on_host+=("$name"); fi
 done
 
-if ((${#on_host[@]})); then
+on_host()
+{
+	local log=$work/log.host name
 	copy_to "$work/good"
 	git -C "$work/good" init -q && git -C "$work/good" add -A
 	for name in "${on_host[@]}"; do
@@ -139,9 +138,11 @@ if ((${#on_host[@]})); then
 		cp -a "$work/good" "$work/bad"
 		check "$name" "$work/bad"
 	done
-fi
+}
 
-if ((${#in_um[@]})); then
+in_um()
+{
+	local log=$work/log.um name
 	copy_to "$work/um"
 	if has_um && tests/mutate/um.sh begin "$work/um"; then
 		for name in "${in_um[@]}"; do
@@ -152,7 +153,14 @@ if ((${#in_um[@]})); then
 	else
 		echo "skip - ${in_um[*]}: there is no kernel in user mode: run tests/um/build.sh"
 	fi
-fi
+}
+
+# the tests in the kernel in user mode take one CPU
+((${#in_um[@]} == 0)) || in_um >"$work/said.um" 2>&1 &
+((${#on_host[@]} == 0)) || on_host 2>&1 | tee "$work/said.host"
+wait
+cat "$work/said.um" 2>/dev/null
+passed=$(cat "$work"/said.* | grep -c '^ok - ') failed=$(cat "$work"/said.* | grep -c '^not ok - ')
 echo "tried: $((passed + failed)) defects"
 echo "$passed passed, $failed failed"
 ((failed == 0))
