@@ -470,7 +470,7 @@ TEST_F(read, child_and_parent_share_the_descriptor)
 	close(fd);
 }
 
-/* A reader that takes another's page is seen only if it runs meanwhile: some tenths of a second. */
+/* All rounds take some tenths of a second: one is too short for another reader to run meanwhile. */
 #define NR_ROUNDS	20
 #define NR_READERS	3
 #define NR_PAGES	200

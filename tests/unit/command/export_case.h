@@ -17,7 +17,6 @@
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/export.h"
-#include "../../tools/hyptrace/sink/export.h"
 #include "sentence_case.h"
 
 static struct hyptrace_hypercall_arg call_arg[] = {

@@ -14,7 +14,7 @@
 #include "../../tools/hyptrace/output/die.h"
 #include "../../tools/hyptrace/output/printer.h"
 #include "../../tools/hyptrace/sink/export.h"
-#include "../../tools/hyptrace/sink/export.h"
+#include "allocated.h"
 #include "perfetto_text.h"
 #include "sentence_case.h"
 
@@ -510,19 +510,18 @@ static void clocks(void **state)
 	free(text);
 }
 
-/* gcc has no header with it. */
-size_t __sanitizer_get_current_allocated_bytes(void);
-
 /* A hostile file of 100 KB can have a thousand CPUs. */
 static void memory_of_a_cpu(void **state)
 {
-	size_t before = __sanitizer_get_current_allocated_bytes();
+	size_t before = allocated();
 	unsigned int cpu;
 
 	(void)state;
-	for (cpu = 0; cpu < NR_CPUS; cpu++)
-		PUT(cpu, 5, host_hcall, .id = 9, .duration = 5);
-	assert_in_range((__sanitizer_get_current_allocated_bytes() - before) / NR_CPUS, 1, 16 << 10);
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		PUT(cpu, 5, hyp_enter, .reason = 0);
+		PUT(cpu, 9, host_hcall, .id = 9, .duration = 3);
+	}
+	assert_in_range((allocated() - before) / NR_CPUS, 1, 16 << 10);
 	free(finish());
 }
 

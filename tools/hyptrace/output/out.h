@@ -13,7 +13,7 @@
 
 struct hyptrace_file;
 
-/* A buffer grows up to so many bytes, which are then written. */
+/* A buffer of at least so many bytes is written before it would grow. */
 #define OUT_BUFFER	(64 << 10)
 
 struct out {
@@ -27,7 +27,7 @@ struct out {
 	void				*before_arg;	/* its argument */
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
-	char				*buf;	/* the bytes, or NULL; of out_free() */
+	char				*buf;	/* NULL before the first byte; out_free() frees it */
 	bool				grows;	/* in place of being written */
 };
 

@@ -6,8 +6,8 @@
  * a guest, which leaves EL2 and comes back, is on another thread. The process "Guests" has a
  * thread per vCPU.
  */
+#include "common/by_number.h"
 #include "output/die.h"
-#include "by_id.h"
 #include "export.h"
 #include "functions.h"
 #include "row.h"
@@ -50,7 +50,7 @@ struct chrome_event {
 struct chrome {
 	const struct hyptrace_model	*model;
 	struct hyptrace_formats	*formats;
-	struct by_id		events;		/* each from its first one on */
+	struct by_number	events;		/* each from its first one on */
 	struct chrome_event	unknown;
 	struct out		*out;
 	unsigned int		cpu;
@@ -412,10 +412,11 @@ static struct chrome_event *event_of(struct chrome *chrome, const struct hyptrac
 
 	if (!meaning->event)
 		return &chrome->unknown;
-	event = by_id_find(&chrome->events, meaning->event->id);
+	event = by_number_find(&chrome->events, meaning->event->id);
 	if (!event) {
 		event = xcalloc(1, sizeof(*event));
-		by_id_add(&chrome->events, meaning->event->id, event);
+		if (!by_number_set(&chrome->events, meaning->event->id, event))
+			die_no_memory();
 		event->meaning = meaning;
 		event->put = put_instant;
 		if (meaning->kind == HYPTRACE_KIND_ENTER)
@@ -477,9 +478,8 @@ static void free_row(struct chrome_row *row)
 	free(row);
 }
 
-static void free_event(void *ptr)
+static void free_event(struct chrome_event *event)
 {
-	struct chrome_event *event = ptr;
 	struct map_entry *entry = NULL;
 
 	while ((entry = map_next(&event->rows, entry)))
@@ -492,12 +492,16 @@ static void free_event(void *ptr)
 static void end_part(struct export_part *part)
 {
 	struct chrome *chrome = part->state;
+	struct chrome_event *event;
+	unsigned int id;
 
 	if (chrome->functions.nest && functions_finish(&chrome->functions))
 		functions_walk(&chrome->functions, put_function, NULL, chrome);
 	functions_end(&chrome->functions);
 	close_slice(chrome, chrome->last);
-	by_id_free(&chrome->events, free_event);
+	for (id = 0; (event = by_number_next(&chrome->events, &id)); id++)
+		free_event(event);
+	by_number_free(&chrome->events);
 	map_free(&chrome->vcpus);
 	free(chrome->copy);
 	free(chrome);

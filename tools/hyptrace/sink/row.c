@@ -284,7 +284,7 @@ void row_print(const struct row *row, const struct hyptrace_record *rec, struct 
 	const struct row_step *step = row->steps;
 	uint64_t small = 0;
 	const char *data = payload_of(row, rec, &small);
-	char *to = out_room(out, is_small ? row->room : 0);
+	char *to = out_room(out, is_small ? row->room : 1);
 
 	for (;; step++) {
 		char *from;

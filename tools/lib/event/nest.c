@@ -62,33 +62,34 @@ struct hyptrace_nest *hyptrace_nest_new(const struct hyptrace_model *model, uint
  */
 void hyptrace_nest_free(struct hyptrace_nest *nest)
 {
-	unsigned int i;
+	unsigned int number;
+	void *cpu;
 
 	if (!nest)
 		return;
-	for (i = 0; i < nest->nr_cpus; i++)
-		free(nest->cpus[i]);
+	for (number = 0; (cpu = by_number_next(&nest->cpus, &number)); number++)
+		free(cpu);
+	by_number_free(&nest->cpus);
 	free(nest->places);
-	free(nest->cpus);
 	free(nest);
 }
 
-static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int cpu)
+/* An export has a nest for each CPU, so none has memory for others. */
+static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int number)
 {
-	struct nest_cpu **cpus = nest->cpus;
+	struct nest_cpu *cpu;
 
-	if (cpu >= nest->nr_cpus) {
-		cpus = reallocarray(cpus, (size_t)cpu + 1, sizeof(*cpus));
-		if (!cpus)
-			return NULL;
-		memset(cpus + nest->nr_cpus, 0, ((size_t)cpu + 1 - nest->nr_cpus) * sizeof(*cpus));
-		nest->cpus = cpus;
-		nest->nr_cpus = cpu + 1;
-	}
-	/* an export has a nest for each CPU */
-	if (!cpus[cpu])
-		cpus[cpu] = calloc(1, sizeof(**cpus));
-	return cpus[cpu];
+	/* no kernel has so many, and no file */
+	if (number > UINT16_MAX)
+		return NULL;
+	cpu = by_number_find(&nest->cpus, number);
+	if (cpu)
+		return cpu;
+	cpu = calloc(1, sizeof(*cpu));
+	if (cpu && by_number_set(&nest->cpus, number, cpu))
+		return cpu;
+	free(cpu);
+	return NULL;
 }
 
 static bool grow(struct hyptrace_nest *nest)
@@ -412,7 +413,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
  */
 int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu)
 {
-	struct nest_cpu *own = cpu < nest->nr_cpus ? nest->cpus[cpu] : NULL;
+	struct nest_cpu *own = cpu <= UINT16_MAX ? by_number_find(&nest->cpus, cpu) : NULL;
 
 	return own && own->has_functions && own->is_returned ? end_functions(nest, own) : 0;
 }
@@ -420,7 +421,7 @@ int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu)
 /* Can the first span leave? One that has waited for long leaves without what it is in. */
 static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t until)
 {
-	const struct nest_cpu *cpu = nest->cpus[place->span.cpu];
+	const struct nest_cpu *cpu = by_number_find(&nest->cpus, place->span.cpu);
 	enum hyptrace_kind kind = place->span.kind;
 	unsigned int usual = 0;
 
@@ -479,15 +480,14 @@ const struct hyptrace_span *hyptrace_nest_next(struct hyptrace_nest *nest, uint6
  */
 void hyptrace_nest_end(struct hyptrace_nest *nest)
 {
-	unsigned int i;
+	struct nest_cpu *cpu;
+	unsigned int number;
 
-	for (i = 0; i < nest->nr_cpus; i++) {
-		if (!nest->cpus[i])
-			continue;
+	for (number = 0; (cpu = by_number_next(&nest->cpus, &number)); number++) {
 		/* without memory, functions have no parents */
-		end_functions(nest, nest->cpus[i]);
-		if (nest->cpus[i]->is_open)
-			drop_visit(nest, nest->cpus[i]);
+		end_functions(nest, cpu);
+		if (cpu->is_open)
+			drop_visit(nest, cpu);
 	}
 	nest->has_ended = true;
 }

@@ -3,6 +3,7 @@
 #ifndef NEST_H
 #define NEST_H
 
+#include "common/by_number.h"
 #include "hyptrace_model.h"
 #include "internal.h"
 
@@ -46,8 +47,7 @@ struct hyptrace_nest {
 	uint64_t	nr_places;
 	uint64_t	head;		/* number of the first one */
 	uint64_t	tail;		/* number of the next one to come */
-	struct nest_cpu	**cpus;		/* by number; NULL before the first event */
-	unsigned int	nr_cpus;
+	struct by_number	cpus;	/* each from its first event on */
 	bool		has_ended;
 };
 

@@ -166,7 +166,6 @@ static void begin_part(struct export_part *part)
 	p->cpu = part->cpu;
 	p->index = part->cpu;
 	p->bundle.cpu = part->cpu;
-	perfetto_begin_kinds(p);
 }
 
 static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)

@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
+#include "common/by_number.h"
 #include "common/place.h"
 #include "output/map.h"
-#include "sink/by_id.h"
 #include "sink/export.h"
 #include "sink/functions.h"
 #include "protobuf.h"
@@ -107,6 +107,7 @@ struct perfetto_bundle {
 	bool		has_lost;	/* events were lost before it */
 	uint8_t		*events;
 	size_t		len;
+	size_t		size;		/* bytes that @events can have: it grows */
 };
 
 /* Where a number is in payloads */
@@ -160,7 +161,7 @@ struct perfetto {
 	uint32_t		nr_sequences;
 	uint32_t		groups;		/* bits: they are described */
 	struct perfetto_names	names;
-	struct by_id		kinds;		/* each from its first event on */
+	struct by_number	kinds;		/* each from its first event on */
 	struct perfetto_kind	unknown;	/* an event that is not described */
 
 	uint64_t		last;		/* time of the last event; 0 before the first one */
@@ -236,7 +237,6 @@ void perfetto_see_event(struct perfetto *p, const struct hyptrace_stream_event *
 void perfetto_end_functions(struct perfetto *p);
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
-void perfetto_begin_kinds(struct perfetto *p);
 void perfetto_free_kinds(struct perfetto *p);
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec);
 void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,

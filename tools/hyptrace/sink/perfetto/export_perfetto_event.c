@@ -357,33 +357,29 @@ struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_re
 {
 	const uint16_t id = row_record_id(rec);
 	const struct hyptrace_model *model = p->x->model;
-	struct perfetto_kind *kind = by_id_find(&p->kinds, id);
+	struct perfetto_kind *kind = by_number_find(&p->kinds, id);
 
 	if (__builtin_expect(!kind, 0)) {
+		p->unknown.put = put_unknown;
 		if (id >= model->nr || !model->by_id[id]->event)
 			return &p->unknown;
 		kind = make_kind(model->by_id[id]);
-		by_id_add(&p->kinds, id, kind);
+		if (!by_number_set(&p->kinds, id, kind))
+			die_no_memory();
 	}
 	return rec->size >= kind->meaning->size ? kind : &p->unknown;
 }
 
-static void free_kind(void *ptr)
-{
-	struct perfetto_kind *kind = ptr;
-
-	map_free_values(&kind->plans);
-	free(kind->plain);
-	free(kind->fields);
-	free(kind);
-}
-
 void perfetto_free_kinds(struct perfetto *p)
 {
-	by_id_free(&p->kinds, free_kind);
-}
+	struct perfetto_kind *kind;
+	unsigned int id;
 
-void perfetto_begin_kinds(struct perfetto *p)
-{
-	p->unknown.put = put_unknown;
+	for (id = 0; (kind = by_number_next(&p->kinds, &id)); id++) {
+		map_free_values(&kind->plans);
+		free(kind->plain);
+		free(kind->fields);
+		free(kind);
+	}
+	by_number_free(&p->kinds);
 }

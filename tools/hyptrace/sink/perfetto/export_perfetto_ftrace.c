@@ -101,12 +101,23 @@ void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out)
 	bundle->len = 0;
 }
 
-/* Begin an event: set where it starts, and return the end of its time. */
-static inline uint8_t *begin_event(struct perfetto_bundle *bundle, struct out *out, uint64_t ts,
-				   uint8_t **start)
+/* Room for an event, not reserved at once: a hostile file has many CPUs with few events. */
+static noinline void make_room(struct perfetto_bundle *bundle, struct out *out, size_t event_max)
 {
 	if (bundle->len >= PERFETTO_BUNDLE_SIZE)
 		perfetto_bundle_flush(bundle, out);
+	if (bundle->size - bundle->len >= event_max)
+		return;
+	bundle->size = MIN(2 * bundle->size, (size_t)PERFETTO_BUNDLE_SIZE) + event_max;
+	bundle->events = xreallocarray(bundle->events, bundle->size, 1);
+}
+
+/* Begin an event: set where it starts, and return the end of its time. */
+static inline uint8_t *begin_event(struct perfetto_bundle *bundle, struct out *out, uint64_t ts,
+				   size_t event_max, uint8_t **start)
+{
+	if (__builtin_expect(bundle->size - bundle->len < event_max, 0))
+		make_room(bundle, out, event_max);
 	*start = protobuf_open(bundle->events + bundle->len, BUNDLE_EVENT);
 	return protobuf_uint(*start, EVENT_TIMESTAMP, ts);
 }
@@ -115,9 +126,7 @@ static inline uint8_t *begin_event(struct perfetto_bundle *bundle, struct out *o
 static inline uint8_t *begin_own(struct perfetto *p, uint64_t ts, unsigned int message,
 				 uint8_t **start)
 {
-	if (!p->bundle.events)
-		p->bundle.events = xmalloc(PERFETTO_BUNDLE_SIZE + EVENT_MAX);
-	return protobuf_open(begin_event(&p->bundle, p->out, ts, start), message);
+	return protobuf_open(begin_event(&p->bundle, p->out, ts, EVENT_MAX, start), message);
 }
 
 static inline void end_event(struct perfetto_bundle *bundle, uint8_t *start, uint8_t *message,
@@ -299,7 +308,7 @@ static void put_event(struct host_part *host, const struct hyptrace_record *rec,
 
 	if (!kind->event)
 		return;
-	to = begin_event(&host->bundle, out, rec->ts, &start);
+	to = begin_event(&host->bundle, out, rec->ts, host->trace->room, &start);
 	if (kind->pid)
 		hyptrace_field_value(kind->pid, rec, &pid);
 	/* also that of the idle task, which is 0: Perfetto refuses events without it */
@@ -347,7 +356,6 @@ static void begin_part(struct export_part *part)
 	part->state = host;
 	host->trace = part->x->state;
 	host->bundle.cpu = part->cpu;
-	host->bundle.events = xmalloc(PERFETTO_BUNDLE_SIZE + host->trace->room);
 }
 
 static void end_part(struct export_part *part)
