@@ -4,10 +4,12 @@
 # line is "N passed, N failed". A line "# time: SECONDS NAME" of its output gives the time of one file of tests.
 #
 # If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
-# BOOTS="NAME..." runs only the jobs of these names. The file jobs_results, if it is set, keeps the newest result of each job. To be sourced.
+# BOOTS="NAME..." runs only the jobs of these names. The file jobs_results, if it is set, keeps the newest result of each job.
+# jobs_most is how many run at a time. To be sourced.
 
 jobs=()
 jobs_results=''
+jobs_most=$((($(nproc) * 3 + 1) / 2))
 
 # job SECONDS NAME COMMAND...: add a job. The order of the jobs depends on how long it takes on an idle machine.
 job()
@@ -58,7 +60,7 @@ keep_results()
 # Run all jobs, print the slowest files, what has failed and, as the last line, the sum of the tests. Fail if a test did.
 jobs_run()
 {
-	local work code=0 running=0 line name command sorted most=$((($(nproc) * 3 + 1) / 2))
+	local work code=0 running=0 line name command sorted
 	if [[ -n ${JOBS_FILE:-} ]]; then
 		((!${#jobs[@]})) || printf '%s\n' "${jobs[@]}" >>"$JOBS_FILE"
 		return
@@ -75,7 +77,7 @@ jobs_run()
 	for line in "${sorted[@]}"; do
 		read -r _ name command <<<"$line"
 		# a test that waits leaves its processor to others
-		((running < most)) || { wait -n || true; ((running--)); }
+		((running < jobs_most)) || { wait -n || true; ((running--)); }
 		echo "=== $name begins"
 		jobs_one "$work" "$name" "$command" &
 		((++running))

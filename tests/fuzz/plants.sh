@@ -8,6 +8,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
+. "$here/../jobs.sh"
 runs=${RUNS:-20000} seed=${SEED:-1}
 # where run.sh builds, without the bugs
 good=${BIN:-$here/build}
@@ -37,8 +38,10 @@ value_of()
 not_ok()
 {
 	echo "not ok - $1"
+	return 1
 }
 
+# check NAME: is it found?
 check()
 {
 	local name=$1 patch=$here/plants/$1.patch target pattern found start=$SECONDS patterns files=() crashes=()
@@ -49,7 +52,7 @@ check()
 		files+=("$here"/corpus/$pattern.zst)
 	done
 	mkdir -p "$work/$name/found"
-	put_seeds "$target" "$work/$name/seeds" "${files[@]}" || { not_ok "$name: no seeds" && return; }
+	put_seeds "$target" "$work/$name/seeds" "${files[@]}" || { not_ok "$name: no seeds"; return; }
 	FUZZ_VERB=$(value_of Verb "$patch")
 	export FUZZ_VERB
 	bin=$work/bin PLANTED=$name fuzz_once "$target" "$seed" "$runs" -artifact_prefix="$work/$name/" \
@@ -70,6 +73,11 @@ check()
 	echo "ok - $name: found in $target after ${found:-few} files ($((SECONDS - start)) s)"
 }
 
+one()
+{
+	if check "$1"; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; fi
+}
+
 shopt -s nullglob
 if ! build; then
 	echo "0 passed, 1 failed"
@@ -81,14 +89,7 @@ if ((!$#)); then
 	names=("${names[@]##*/}")
 	names=("${names[@]%.patch}")
 fi
-# two at a time
 for name in "${names[@]}"; do
-	while (($(jobs -rp | wc -l) >= 2)); do
-		wait -n
-	done
-	{ check "$name" >"$work/result.$name" 2>&1; cat "$work/result.$name"; } &
+	job 10 "$name" one "$name"
 done
-wait
-passed=$(cat "$work"/result.* | grep -c '^ok - ') failed=$(cat "$work"/result.* | grep -c '^not ok - ')
-echo "$passed passed, $failed failed"
-((failed == 0 && passed == ${#names[@]}))
+jobs_run

@@ -5,23 +5,23 @@
 # is killed at any moment, its disk gets full, and its files may not grow (test_killed.sh). SEED= and TIMES=: see run.sh.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$repo/tests/jobs.sh"
 
-# machine NAME TEST...
+seed=${SEED:-1} times=${TIMES:-100}
+
+# machine SECONDS NAME TEST...
 machine()
 {
-	attack '' env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$1" "not found" TEST_TIMEOUT=1500 \
+	job "$1" "$2" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$2-um" "not found" TEST_TIMEOUT=1500 \
 		HYPTRACE_FAULT_ROUNDS=$((10 * times / 100 + 2)) HYPTRACE_HOSTILE_SEED="$seed" \
-		HYPTRACE_HOSTILE_KILLS=$((500 * times / 100)) -- "${@:2}" --
+		HYPTRACE_HOSTILE_KILLS=$((500 * times / 100)) -- "${@:3}" --
 }
 
 if has_um; then
 	"$repo/tests/um/build.sh"
-	machine faults-um kselftest:test_fail_{nth,load}
-	machine killed-um kselftest:test_killed.sh
-	wait_for_attacks
+	machine 250 faults kselftest:test_fail_{nth,load}
+	machine 100 killed kselftest:test_killed.sh
 else
 	echo "# no kernel in user mode on this machine"
 fi
-echo "$passed passed, $failed failed"
-((failed == 0))
+jobs_run

@@ -4,8 +4,8 @@
 # is another one. TIMES=N does N percent of the usual number of tries. Each part can be run alone with the seed that
 # is printed here.
 #
-# A part is a script PART.sh, run with SEED and TIMES in its environment. A line "tried: NUMBER WHAT" says how much was tried;
-# a line "not ok - WHAT" is something found; the last line is "N passed, N failed". The table at the end is written to
+# A part is a script PART.sh, run with SEED and TIMES in its environment. A line "tried: NUMBER WHAT" says how much was tried,
+# after "# " in the output of a job of jobs.sh, whose name is printed, too; a line "not ok - WHAT" is something found; the last line is "N passed, N failed". The table at the end is written to
 # results.txt if all parts have run. The last line is "N passed, N failed".
 
 set -uo pipefail
@@ -21,9 +21,15 @@ all=''
 if ((!${#parts[@]})); then
 	all=y
 	for part in *.sh; do
-		[[ $part == run.sh || ! -x $part ]] || parts+=("${part%.sh}")
+		[[ $part == run.sh ]] || parts+=("${part%.sh}")
 	done
 fi
+
+# tried LOG: what was tried, with the names of jobs
+tried()
+{
+	awk '/^=== / && NF == 2 { job = $2 ": " } /^the slowest files:/ { job = "" } sub(/^(# )?tried: /, "") { print job $0 }' "$1"
+}
 
 export SEED=${SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')} TIMES=${TIMES:-100}
 log=$(mktemp) table=$(mktemp)
@@ -40,7 +46,7 @@ for part in "${parts[@]}"; do
 		echo "not ok - $part ended without the line \"N passed, N failed\""
 	fi
 	printf '%-12s %10s %8s %8s  %s\n' "$part" "$SEED" $((SECONDS - start)) "$bad" \
-		"$(sed -n 's/^tried: //p' "$log" | paste -sd';' | sed 's/;/; /g')" >>"$table"
+		"$(tried "$log" | paste -sd';' | sed 's/;/; /g')" >>"$table"
 	((passed += good, failed += bad))
 done
 cat "$table"

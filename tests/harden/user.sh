@@ -5,12 +5,14 @@
 # hypervisor, under emulation. kselftest/hostile/test_{hostile,wakeups}.c say what must be left then.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$repo/tests/jobs.sh"
+
+seed=${SEED:-1} times=${TIMES:-100}
 
 # storm CALLS NAME BOOT...: run the test by that command
 storm()
 {
-	attack "$2" "${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$seed" "HYPTRACE_HOSTILE_CALLS=$(($1 * times / 100))" \
+	job 300 "$2" "${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$seed" "HYPTRACE_HOSTILE_CALLS=$(($1 * times / 100))" \
 		"HYPTRACE_HOSTILE_ROUNDS=$(($1 * times / 1000))" -- kselftest:test_{hostile,wakeups} --
 }
 
@@ -18,9 +20,7 @@ storm()
 "$vm/guest.sh" --tests
 if has_um; then
 	"$repo/tests/um/build.sh"
-	storm 1000000 "remote test" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" hostile-um "not found"
+	storm 1000000 remote-test env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" hostile-um "not found"
 fi
 storm 100000 hypervisor "$vm/boot.sh" hostile '' HYPTRACE_EL2_ONLY=1
-wait_for_attacks
-echo "$passed passed, $failed failed"
-((failed == 0))
+jobs_run

@@ -19,6 +19,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 . tests/vm/lib.sh
+. tests/jobs.sh
 set +e
 
 work=$(mktemp -d)
@@ -72,6 +73,13 @@ not_ok()
 {
 	sed 's/^/# /' "$log" | tail -n 30
 	echo "not ok - $1"
+	((++failed))
+}
+
+count()
+{
+	echo "tried: $((passed + failed)) defects"
+	echo "$passed passed, $failed failed"
 }
 
 # check NAME TREE: apply the patch to the tree, and run its test
@@ -88,6 +96,7 @@ check()
 	0) not_ok "$1: ${red[*]:0:2} does not find it" ;;
 	1)
 		echo "ok - $1: ${red[*]:0:2} finds it ($((SECONDS - start)) s)"
+		((++passed))
 		;;
 	*) not_ok "$1: ${red[*]:0:2} cannot run" ;;
 	esac
@@ -128,7 +137,7 @@ done
 
 on_host()
 {
-	local log=$work/log.host name
+	local log=$work/log.host name passed=0 failed=0
 	copy_to "$work/good"
 	git -C "$work/good" init -q && git -C "$work/good" add -A
 	for name in "${on_host[@]}"; do
@@ -138,11 +147,12 @@ on_host()
 		cp -a "$work/good" "$work/bad"
 		check "$name" "$work/bad"
 	done
+	count
 }
 
 in_um()
 {
-	local log=$work/log.um name
+	local log=$work/log.um name passed=0 failed=0
 	copy_to "$work/um"
 	if has_um && tests/mutate/um.sh begin "$work/um"; then
 		for name in "${in_um[@]}"; do
@@ -153,14 +163,9 @@ in_um()
 	else
 		echo "skip - ${in_um[*]}: there is no kernel in user mode: run tests/um/build.sh"
 	fi
+	count
 }
 
-# the tests in the kernel in user mode take one CPU
-((${#in_um[@]} == 0)) || in_um >"$work/said.um" 2>&1 &
-((${#on_host[@]} == 0)) || on_host 2>&1 | tee "$work/said.host"
-wait
-cat "$work/said.um" 2>/dev/null
-passed=$(cat "$work"/said.* | grep -c '^ok - ') failed=$(cat "$work"/said.* | grep -c '^not ok - ')
-echo "tried: $((passed + failed)) defects"
-echo "$passed passed, $failed failed"
-((failed == 0))
+((${#on_host[@]} == 0)) || job 60 on-host on_host
+((${#in_um[@]} == 0)) || job 300 in-user-mode in_um
+jobs_run

@@ -52,6 +52,10 @@ class Tree:
             raise SystemExit("there is no kernel in user mode: run tests/um/build.sh")
         if self.um("modules").returncode:
             raise SystemExit("the modules do not compile without a mutant")
+        self.originals = {}
+        for path in glob.glob("driver/**/*.c", root_dir=TOP, recursive=True):
+            if os.path.exists(os.path.join(folder, path[:-1] + "o")):
+                self.originals[path] = self.code(path)
 
     def um(self, verb, *arguments):
         return subprocess.run([UM, verb, self.folder, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -121,17 +125,16 @@ class Run:
     def judge(self, tree, mutant):
         if mutant.name in self.equivalents:
             return EQUIVALENT, "the list"
-        original = tree.code(mutant.path)
         tree.write(mutant.path, mutant.source)
         try:
             if tree.um("modules").returncode:
                 return INVALID, "the compiler"
-            if tree.code(mutant.path) == original:
+            if tree.code(mutant.path) == tree.originals[mutant.path]:
                 return EQUIVALENT, "the compiler"
             failed, _ = tree.test(self.likely(mutant.path))
         finally:
+            # compiled again with the next mutant
             tree.write(mutant.path, mutant.original)
-            tree.um("modules")
         if not failed:
             return SURVIVED, None
         with self.lock:
@@ -156,7 +159,7 @@ class Run:
 def list_mutants(tree, only):
     found = []
     for path in sorted(glob.glob("driver/**/*.c", root_dir=TOP, recursive=True)):
-        if only and path not in only or not os.path.exists(os.path.join(tree.folder, path[:-1] + "o")):
+        if path not in tree.originals or only and path not in only:
             continue
         with open(os.path.join(TOP, path), encoding="utf-8") as file:
             found += generator.mutants_of(path, file.read())
