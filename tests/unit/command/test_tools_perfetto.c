@@ -517,11 +517,11 @@ static void memory_of_a_cpu(void **state)
 	unsigned int cpu;
 
 	(void)state;
-	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+	for (cpu = 0; cpu < x.nr_cpus; cpu++) {
 		PUT(cpu, 5, hyp_enter, .reason = 0);
 		PUT(cpu, 9, host_hcall, .id = 9, .duration = 3);
 	}
-	assert_in_range((allocated() - before) / NR_CPUS, 1, 16 << 10);
+	assert_in_range((allocated() - before) / x.nr_cpus, 1, 16 << 10);
 	free(finish());
 }
 

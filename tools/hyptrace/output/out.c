@@ -39,7 +39,8 @@ void out_free(struct out *out)
 {
 	free(out->buf);
 	out->buf = NULL;
-	out->size = out->len = 0;
+	out->size = 0;
+	out->len = 0;
 }
 
 /* The thread that writes now */

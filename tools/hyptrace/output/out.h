@@ -27,7 +27,7 @@ struct out {
 	void				*before_arg;	/* its argument */
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
-	char				*buf;	/* NULL before the first byte; out_free() frees it */
+	char				*buf;	/* NULL before the first byte; of out_free() */
 	bool				grows;	/* in place of being written */
 };
 
