@@ -5,7 +5,7 @@
 #
 # If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
 # BOOTS="NAME..." runs only the jobs of these names. The file jobs_results, if it is set, keeps the newest result of each job.
-# jobs_most is how many run at a time. To be sourced.
+# jobs_most is how many run at a time. A job may be a function; the variables of jobs.sh are none of its own. To be sourced.
 
 jobs=()
 jobs_results=''
@@ -23,13 +23,13 @@ job()
 # jobs_one FOLDER NAME COMMAND: run a job, and then print its output and add its row to the summary.
 jobs_one()
 {
-	local log=$1/log.$BASHPID start=$SECONDS code=0 good=0 bad=1 fd cpu
+	local log=$1/log.$BASHPID start=$SECONDS code=0 nr_good=0 nr_bad=1 fd cpu
 	eval "$3" >"$log" 2>&1 </dev/null || code=$?
 	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
-		if ((code && bad == 0)); then
+		nr_good=${BASH_REMATCH[1]} nr_bad=${BASH_REMATCH[2]}
+		if ((code && nr_bad == 0)); then
 			echo "not ok # $2: its tests passed, but it ended with $code" >>"$log"
-			bad=1
+			nr_bad=1
 		fi
 	else
 		echo "not ok # $2 could not run: it ended with $code, without the line \"N passed, N failed\"" >>"$log"
@@ -41,9 +41,9 @@ jobs_one()
 	# the second line that times prints is that of the processes that have ended
 	times >"$log.times"
 	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$log.times")
-	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$good" "$bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
+	printf '%-20s %5d passed, %3d failed, %4d s, %4d of CPU\n' "$2" "$nr_good" "$nr_bad" $((SECONDS - start)) "$cpu" >>"$1/rows"
 	sed -n "s,^# time: \([0-9]*\) \(.*\),\1 \2 ($2),p" "$log" >>"$1/times"
-	((!bad)) || grep -a -B 3 -A 12 '^not ok' "$log" | head -n 40 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
+	((!nr_bad)) || grep -a -B 3 -A 12 '^not ok' "$log" | head -n 40 | cut -c 1-160 | sed "s,^,$2: ," >>"$1/failed"
 }
 
 # keep_results ROWS: replace the results of these jobs in the file
@@ -60,7 +60,7 @@ keep_results()
 # Run all jobs, print the slowest files, what has failed and, as the last line, the sum of the tests. Fail if a test did.
 jobs_run()
 {
-	local work code=0 running=0 line name command sorted
+	local jobs_work code=0 running=0 line name command sorted
 	if [[ -n ${JOBS_FILE:-} ]]; then
 		((!${#jobs[@]})) || printf '%s\n' "${jobs[@]}" >>"$JOBS_FILE"
 		return
@@ -68,18 +68,18 @@ jobs_run()
 		echo "0 passed, 0 failed"
 		return
 	fi
-	work=$(mktemp -d)
+	jobs_work=$(mktemp -d)
 	# each job in a process group of its own, so that a signal ends all of its processes
 	set -m
 	# shellcheck disable=SC2064 # the folder of now
-	trap "jobs_kill; rm -rf '$work'; exit 130" INT TERM
+	trap "jobs_kill; rm -rf '$jobs_work'; exit 130" INT TERM
 	mapfile -t sorted < <(printf '%s\n' "${jobs[@]}" | sort -rn)
 	for line in "${sorted[@]}"; do
 		read -r _ name command <<<"$line"
 		# a test that waits leaves its processor to others
 		((running < jobs_most)) || { wait -n || true; ((running--)); }
 		echo "=== $name begins"
-		jobs_one "$work" "$name" "$command" &
+		jobs_one "$jobs_work" "$name" "$command" &
 		((++running))
 	done
 	wait
@@ -87,17 +87,17 @@ jobs_run()
 	trap - INT TERM
 	echo
 	echo "the slowest files:"
-	sort -rn "$work/times" | head -n 10 | while read -r line name; do
+	sort -rn "$jobs_work/times" | head -n 10 | while read -r line name; do
 		printf '%6d s  %s\n' "$line" "$name"
 	done
 	echo
-	sort "$work/rows"
+	sort "$jobs_work/rows"
 	# again, since somebody may see only the end
-	[[ ! -s $work/failed ]] || cat "$work/failed"
+	[[ ! -s $jobs_work/failed ]] || cat "$jobs_work/failed"
 	awk '{ passed += $2; failed += $4 } END { printf "%d passed, %d failed\n", passed, failed
-		exit failed || !passed }' "$work/rows" || code=1
-	[[ -z ${jobs_results:-} ]] || keep_results "$work/rows"
-	rm -rf "$work"
+		exit failed || !passed }' "$jobs_work/rows" || code=1
+	[[ -z ${jobs_results:-} ]] || keep_results "$jobs_work/rows"
+	rm -rf "$jobs_work"
 	return "$code"
 }
 

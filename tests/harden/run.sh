@@ -46,7 +46,7 @@ for part in "${parts[@]}"; do
 		echo "not ok - $part ended without the line \"N passed, N failed\""
 	fi
 	printf '%-12s %10s %8s %8s  %s\n' "$part" "$SEED" $((SECONDS - start)) "$bad" \
-		"$(tried "$log" | paste -sd';' | sed 's/;/; /g')" >>"$table"
+		"$(tried "$log" | paste -s | sed 's/\t/; /g')" >>"$table"
 	((passed += good, failed += bad))
 done
 cat "$table"
