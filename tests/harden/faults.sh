@@ -9,18 +9,20 @@
 
 seed=${SEED:-1} times=${TIMES:-100}
 
-# machine SECONDS NAME TEST...
+# machine SECONDS NAME SEED TEST...
 machine()
 {
 	job "$1" "$2" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$2-um" "not found" TEST_TIMEOUT=1500 \
-		HYPTRACE_FAULT_ROUNDS=$((10 * times / 100 + 2)) HYPTRACE_HOSTILE_SEED="$seed" \
-		HYPTRACE_HOSTILE_KILLS=$((500 * times / 100)) -- "${@:3}" --
+		HYPTRACE_FAULT_ROUNDS=$((10 * times / 100 + 2)) HYPTRACE_HOSTILE_SEED="$3" \
+		HYPTRACE_HOSTILE_KILLS=$((250 * times / 100)) -- "${@:4}" --
 }
 
 if has_um; then
 	"$repo/tests/um/build.sh"
-	machine 250 faults kselftest:test_fail_{nth,load}
-	machine 100 killed kselftest:test_killed.sh
+	machine 100 faults "$seed" kselftest:test_fail_{nth,load}
+	# a machine takes one CPU, and most of the time is for kills
+	machine 250 killed-1 "$seed" kselftest:test_killed.sh
+	machine 250 killed-2 $((seed + 1)) kselftest:test_killed.sh
 else
 	echo "# no kernel in user mode on this machine"
 fi
