@@ -5,7 +5,8 @@
 #
 # If JOBS_FILE is set, jobs_run only adds the jobs to that file: check.sh runs the jobs of all suites together.
 # BOOTS="NAME..." runs only the jobs of these names. The file jobs_results, if it is set, keeps the newest result of each job.
-# jobs_most is how many run at a time. A job may be a function; the variables of jobs.sh are none of its own. To be sourced.
+# jobs_most is how many run at a time. A job may be a function, which sees the local
+# variables of jobs_run and jobs_one in place of others of these names. To be sourced.
 
 jobs=()
 jobs_results=''
@@ -24,7 +25,7 @@ job()
 jobs_one()
 {
 	local log=$1/log.$BASHPID start=$SECONDS code=0 nr_good=0 nr_bad=1 fd cpu
-	eval "$3" >"$log" 2>&1 </dev/null || code=$?
+	(eval "$3") >"$log" 2>&1 </dev/null || code=$?
 	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		nr_good=${BASH_REMATCH[1]} nr_bad=${BASH_REMATCH[2]}
 		if ((code && nr_bad == 0)); then

@@ -5,8 +5,9 @@
 # is printed here.
 #
 # A part is a script PART.sh, run with SEED and TIMES in its environment. A line "tried: NUMBER WHAT" says how much was tried,
-# after "# " in the output of a job of jobs.sh, whose name is printed, too; a line "not ok - WHAT" is something found; the last line is "N passed, N failed". The table at the end is written to
-# results.txt if all parts have run. The last line is "N passed, N failed".
+# after "# " in the output of a job of jobs.sh, whose name is printed, too; a line "not ok - WHAT" is something found; the
+# last line is "N passed, N failed". The table at the end is written to results.txt if all parts have run. The last line is
+# "N passed, N failed".
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit
