@@ -8,6 +8,9 @@
 #include <string.h>
 #include <zstd.h>
 
+#include <linux/hyptrace_dump.h>
+#include <linux/hyptrace_record.h>
+
 #include "fuzz.h"
 
 #define ZSTD_FRAME	0xfd2fb528U
@@ -109,7 +112,8 @@ static void change_number(struct fuzz_input *in)
 /* Replace a number of what describes a dump, mostly one of its first. */
 static void change_dump(struct fuzz_input *in)
 {
-	const uint8_t *dump = memmem(in->data, in->size, "hyptrace dump", 13);
+	const uint8_t *dump = memmem(in->data, in->size, HYPTRACE_DUMP_MAGIC,
+				    sizeof(HYPTRACE_DUMP_MAGIC) - 1);
 	size_t at = dump ? dump - in->data + 4 * below(in, below(in, 2) ? 16 : 256) : in->size;
 
 	if (at + sizeof(uint32_t) <= in->size)
@@ -256,7 +260,10 @@ static void change_format_size(struct fuzz_input *in)
 static void change_subbuf(struct fuzz_input *in, uint8_t *data, size_t size)
 {
 	/* of records in the order of bytes of most files */
-	static const uint8_t types[] = { 0, 0, 29, 30, 31 };
+	static const uint8_t types[] = {
+		HYPTRACE_TYPE_LENGTH_WORD, HYPTRACE_TYPE_LENGTH_WORD, HYPTRACE_TYPE_PADDING,
+		HYPTRACE_TYPE_TIME_EXTEND, HYPTRACE_TYPE_TIME_ABSOLUTE,
+	};
 	size_t at = (size_t)below(in, size / 1024) * 1024, words_max = 64, i;
 	uint64_t value;
 

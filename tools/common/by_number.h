@@ -19,18 +19,20 @@ struct by_number {
 };
 
 /* NULL if the number has none */
-static inline void *by_number_find(const struct by_number *table, uint16_t number)
+static inline void *by_number_find(const struct by_number *table, unsigned int number)
 {
-	void *const *block = table->blocks[number / BY_NUMBER_BLOCK];
+	void *const *block = number <= UINT16_MAX ? table->blocks[number / BY_NUMBER_BLOCK] : NULL;
 
 	return block ? block[number % BY_NUMBER_BLOCK] : NULL;
 }
 
-/* Return false if there is no memory. */
-static inline bool by_number_set(struct by_number *table, uint16_t number, void *ptr)
+/* Return false if there is no memory, or the number is too large. */
+static inline bool by_number_set(struct by_number *table, unsigned int number, void *ptr)
 {
-	void ***block = &table->blocks[number / BY_NUMBER_BLOCK];
+	void ***block = &table->blocks[number % (UINT16_MAX + 1) / BY_NUMBER_BLOCK];
 
+	if (number > UINT16_MAX)
+		return false;
 	if (!*block)
 		*block = calloc(BY_NUMBER_BLOCK, sizeof(**block));
 	if (*block)

@@ -140,8 +140,7 @@ static void *begin_work(struct hyptrace_formats *formats, void *x)
 
 	if (!w->part.out)
 		return w;
-	w->out.buf = xmalloc(PIECE_MAX);
-	w->out.size = PIECE_MAX;
+	out_make_room(&w->out, PIECE_MAX);
 	w->out.before = before_write;
 	w->out.before_arg = w;
 	return w;

@@ -74,15 +74,11 @@ void hyptrace_nest_free(struct hyptrace_nest *nest)
 	free(nest);
 }
 
-/* An export has a nest for each CPU, so none has memory for others. */
+/* An export has a nest for each CPU, so none has memory for others. No file has a larger number. */
 static struct nest_cpu *cpu_of(struct hyptrace_nest *nest, unsigned int number)
 {
-	struct nest_cpu *cpu;
+	struct nest_cpu *cpu = by_number_find(&nest->cpus, number);
 
-	/* no kernel has so many, and no file */
-	if (number > UINT16_MAX)
-		return NULL;
-	cpu = by_number_find(&nest->cpus, number);
 	if (cpu)
 		return cpu;
 	cpu = calloc(1, sizeof(*cpu));
@@ -413,7 +409,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
  */
 int hyptrace_nest_idle(struct hyptrace_nest *nest, unsigned int cpu)
 {
-	struct nest_cpu *own = cpu <= UINT16_MAX ? by_number_find(&nest->cpus, cpu) : NULL;
+	struct nest_cpu *own = by_number_find(&nest->cpus, cpu);
 
 	return own && own->has_functions && own->is_returned ? end_functions(nest, own) : 0;
 }

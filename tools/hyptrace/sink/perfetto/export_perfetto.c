@@ -166,6 +166,7 @@ static void begin_part(struct export_part *part)
 	p->cpu = part->cpu;
 	p->index = part->cpu;
 	p->bundle.cpu = part->cpu;
+	p->unknown.put = perfetto_put_unknown;
 }
 
 static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)

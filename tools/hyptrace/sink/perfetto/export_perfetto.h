@@ -238,6 +238,8 @@ void perfetto_end_functions(struct perfetto *p);
 
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_free_kinds(struct perfetto *p);
+void perfetto_put_unknown(struct perfetto *p, struct perfetto_kind *kind,
+			  const struct hyptrace_record *rec);
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec);
 void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
 			  bool is_instant);

@@ -266,8 +266,8 @@ static void put_other(struct perfetto *p, struct perfetto_kind *kind,
 	put_instant(p, &event);
 }
 
-static void put_unknown(struct perfetto *p, struct perfetto_kind *kind,
-			const struct hyptrace_record *rec)
+void perfetto_put_unknown(struct perfetto *p, struct perfetto_kind *kind,
+			  const struct hyptrace_record *rec)
 {
 	struct perfetto_event event;
 
@@ -360,7 +360,6 @@ struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_re
 	struct perfetto_kind *kind = by_number_find(&p->kinds, id);
 
 	if (__builtin_expect(!kind, 0)) {
-		p->unknown.put = put_unknown;
 		if (id >= model->nr || !model->by_id[id]->event)
 			return &p->unknown;
 		kind = make_kind(model->by_id[id]);
