@@ -64,6 +64,12 @@ check_newest_series()
 	}
 	archive_of 6.12 7.8 7.11 7.9
 	newest --newest | expect 7.11 "of the archive" || return
+	archive_of 6.12 7.12
+	newest --newest | expect 7.11 "that was asked for within an hour" || return
+	touch -d '2 hours ago' "$work/cache/newest"
+	newest --newest | expect 7.12 "of the archive after an hour" || return
+	rm "$work/cache/newest"
+	archive_of 6.12 7.8 7.11 7.9
 	# A series that the archive no longer has: the message lists those that it has.
 	! newest 7.2 || return
 	expect "*no linux-source-7.2*It has: 6.12 7.8 7.9 7.11.*" "a series that is gone" <"$work/err" || return

@@ -4,7 +4,8 @@
 # remove the folder src/SERIES from the cache.
 #
 #   fetch.sh [SERIES]    fetch this series, or the newest one with "newest"
-#   fetch.sh --newest    print the newest series of the archive, or of the cache if the archive cannot be reached
+#   fetch.sh --newest    print the newest series of the archive, or of the cache if the archive cannot be reached; what the archive
+#                        has said is good for an hour
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
@@ -30,13 +31,20 @@ cached_series()
 
 newest_series()
 {
-	local found
+	local found said=$cache/newest
+	if [[ -n $(find "$said" -mmin -60 2>/dev/null) ]]; then
+		cat "$said"
+		return
+	fi
 	found=$(apt_setup "${suites[@]}" && archive_series | sort -V | tail -n 1) || found=
 	if [[ -z $found ]]; then
 		found=$(cached_series | tail -n 1)
 		[[ -n $found ]] || die "the archive cannot be asked for kernel sources, and the cache has none:" \
 			"check the network and \"apt-get update\""
 		say "the archive cannot be asked for kernel sources: using the newest series in the cache, Linux $found"
+	else
+		printf '%s\n' "$found" >"$said.$$"
+		mv "$said.$$" "$said"
 	fi
 	printf '%s\n' "$found"
 }
