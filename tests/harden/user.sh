@@ -9,10 +9,10 @@
 
 seed=${SEED:-1} times=${TIMES:-100}
 
-# storm CALLS NAME BOOT...: run the test by that command
+# storm CALLS NAME SEED BOOT...: run the tests by that command
 storm()
 {
-	job 300 "$2" "${@:3}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$seed" "HYPTRACE_HOSTILE_CALLS=$(($1 * times / 100))" \
+	job 180 "$2" "${@:4}" TEST_TIMEOUT=1500 "HYPTRACE_HOSTILE_SEED=$3" "HYPTRACE_HOSTILE_CALLS=$(($1 * times / 100))" \
 		"HYPTRACE_HOSTILE_ROUNDS=$(($1 * times / 1000))" -- kselftest:test_{hostile,wakeups} --
 }
 
@@ -20,7 +20,11 @@ storm()
 "$vm/guest.sh" --tests
 if has_um; then
 	"$repo/tests/um/build.sh"
-	storm 1000000 remote-test env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" hostile-um "not found"
+	# two machines, since one takes one CPU
+	for half in 1 2; do
+		storm 500000 "remote-test-$half" $((seed + half - 1)) env RUN="$repo/tests/um/run.sh" \
+			"$vm/boot.sh" "hostile-um-$half" "not found"
+	done
 fi
-storm 100000 hypervisor "$vm/boot.sh" hostile '' HYPTRACE_EL2_ONLY=1
+storm 100000 hypervisor "$seed" "$vm/boot.sh" hostile '' HYPTRACE_EL2_ONLY=1
 jobs_run
