@@ -4,10 +4,12 @@
 
 driver.py tries a random sample of the mutants of the files that this kernel has: MUTANTS= of them (300; "all" for every one),
 chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
-mutant that was tried. tests/um/build.sh must have built the kernel.
+mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has
+stopped, and AGAIN=1 tries those again that have survived. tests/um/build.sh must have built the kernel.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
-goal. "equivalent-driver" lists mutants that change nothing that a test can observe, with the reason.
+goal. "equivalent-driver" lists mutants that change nothing that a test can observe, with the reason. Among the mutants the
+driver is sometimes tested without a change: if a test fails then, it may have killed mutants by accident.
 """
 
 import glob
@@ -32,6 +34,10 @@ KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "doe
 LEFT_OUT = {"test_hostile", "test_wakeups", "test_storm", "test_killed.sh", "test_leak.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.sh",
             "test_on_demand.sh"}
 LIMIT_S = 60
+# Most tests sleep a lot, so there are more workers than CPUs.
+WORKERS = 2 * (os.cpu_count() or 1)
+# How many mutants there are to a test without a change
+UNCHANGED = 75
 
 
 def read_equivalents():
@@ -72,30 +78,32 @@ class Tree:
         with open(target, "rb") as file:
             return file.read()
 
-    def test(self, names):
-        """Run the tests until one fails. Return the name of that one, or None, and the seconds of each. A kernel that does
-        not get to its end fails the test that it was at, if that has had its time."""
-        seconds, begin, name, is_cut = {}, time.monotonic(), None, False
-        child = subprocess.Popen([UM, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", "FIRST_FAILURE=1", "--",
+    def test(self, names, *settings):
+        """Run the tests. Return the names of those that passed, the name of the last one that ran, or None if it has passed
+        or if the kernel had no time for it, and the seconds of each."""
+        passed, seconds, begin, name, is_cut = [], {}, time.monotonic(), None, False
+        child = subprocess.Popen([UM, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--",
                                   *(f"kselftest:{name}" for name in names)], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         for line in child.stdout:
-            match = re.match(r"== kselftest:(\S+)", line)
             is_cut |= "did not end within" in line
-            if match:
+            if match := re.match(r"== kselftest:(\S+)", line):
                 if name:
                     seconds[name] = time.monotonic() - begin
                 name, begin = match[1], time.monotonic()
+            elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
+                passed.append(name)
         if child.wait() and not name:
             raise SystemExit("the kernel in user mode does not start")
         is_cut &= time.monotonic() - begin < 2 * LIMIT_S
-        return (name if child.returncode and not is_cut else None), seconds
+        return passed, name if child.returncode and not is_cut else None, seconds
 
 
 class Run:
     def __init__(self, deadline):
         self.deadline, self.equivalents = deadline, read_equivalents()
         self.lock, self.error = threading.Lock(), None
+        self.accidents, self.unchanged = [], 0
         self.kills, self.seconds, self.counts = {}, {}, {}
         self.names = [name for name in sorted({os.path.splitext(os.path.basename(path))[0] for path in
                                                glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.c"))} |
@@ -105,22 +113,33 @@ class Run:
 
     def begin(self, tree):
         """Keep the tests that are there and pass, and how long each takes."""
-        said = tree.um("test", f"TEST_TIMEOUT={LIMIT_S}", "--", *(f"kselftest:{name}" for name in self.names)).stdout
-        parts = re.split(r"^== kselftest:(\S+)\n", said, flags=re.MULTILINE)[1:]
-        passed = [name for name, text in zip(parts[::2], parts[1::2])
-                  if re.search(r"^[1-9]\d* passed, 0 failed$", text, flags=re.MULTILINE)]
+        passed, _, self.seconds = tree.test(self.names)
         print(f"{len(passed)} tests; left out: {' '.join(sorted(LEFT_OUT | set(self.names) - set(passed)))}")
         self.names = passed
-        for name in passed:
-            failed, seconds = tree.test([name])
-            if failed:
-                raise SystemExit(f"{name} fails without a mutant")
-            self.seconds[name] = seconds.get(name, 1)
+
+    def go_on(self, file):
+        """Read the results of earlier runs from this file. Return the names of those mutants."""
+        done = set()
+        with open(file, "a+", encoding="utf-8") as lines:
+            lines.seek(0)
+            for line in lines:
+                result, by, name = line.rstrip("\n").split("\t")
+                if result == SURVIVED and os.environ.get("AGAIN"):
+                    continue
+                done.add(name)
+                self.count(result, by, name)
+        return done
+
+    def count(self, result, by, name):
+        self.counts[result] = self.counts.get(result, 0) + 1
+        if result == KILLED:
+            key = name.split(":")[0], by
+            self.kills[key] = self.kills.get(key, 0) + 1
 
     def likely(self, path):
         """The tests, those first that kill most mutants of this file per second"""
         return sorted(self.names, reverse=True,
-                      key=lambda name: (0.1 + self.kills.get((path, name), 0)) / (0.5 + self.seconds[name]))
+                      key=lambda name: (0.1 + self.kills.get((path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
 
     def judge(self, tree, mutant):
         if mutant.name in self.equivalents:
@@ -131,25 +150,37 @@ class Run:
                 return INVALID, "the compiler"
             if tree.code(mutant.path) == tree.originals[mutant.path]:
                 return EQUIVALENT, "the compiler"
-            failed, _ = tree.test(self.likely(mutant.path))
+            _, failed, _ = tree.test(self.likely(mutant.path), "FIRST_FAILURE=1")
         finally:
             # compiled again with the next mutant
             tree.write(mutant.path, mutant.original)
-        if not failed:
-            return SURVIVED, None
-        with self.lock:
-            self.kills[mutant.path, failed] = self.kills.get((mutant.path, failed), 0) + 1
-        return KILLED, failed
+        return (KILLED, failed) if failed else (SURVIVED, "none")
 
-    def work(self, tree, todo):
+    def check(self, tree):
+        """Test the driver without a change."""
+        if tree.um("modules").returncode:
+            raise SystemExit("the modules do not compile without a mutant")
+        _, failed, _ = tree.test(self.names, "FIRST_FAILURE=1")
+        with self.lock:
+            self.unchanged += 1
+            if failed:
+                self.accidents.append(failed)
+
+    def work(self, tree, todo, results):
         try:
             while time.monotonic() < self.deadline and not self.error:
                 mutant = todo.get_nowait()
+                if not mutant:
+                    self.check(tree)
+                    continue
                 result, by = self.judge(tree, mutant)
                 with self.lock:
-                    self.counts[result] = self.counts.get(result, 0) + 1
+                    self.count(result, by, mutant.name)
+                    if results:
+                        with open(results, "a", encoding="utf-8") as file:
+                            file.write(f"{result}\t{by}\t{mutant.name}\n")
                 if result == SURVIVED or os.environ.get("VERBOSE"):
-                    print(f"{result}{' by ' + by if by else ''} - {mutant}", flush=True)
+                    print(f"{result} by {by} - {mutant}", flush=True)
         except queue.Empty:
             pass
         except BaseException as error:  # of any kind: the other workers must end, too
@@ -175,7 +206,7 @@ def main(only):
     with tempfile.TemporaryDirectory() as folder:
         trees = []
         try:
-            for i in range(os.cpu_count() or 1):
+            for i in range(WORKERS):
                 trees.append(Tree(os.path.join(folder, str(i))))
             chosen = list_mutants(trees[0], only)
             if not chosen:
@@ -186,10 +217,14 @@ def main(only):
                 chosen = chosen[:int(size)]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             run.begin(trees[0])
+            results = os.environ.get("RESULTS")
+            done = run.go_on(results) if results else set()
             todo = queue.Queue()
-            for mutant in chosen:
+            for i, mutant in enumerate(mutant for mutant in chosen if mutant.name not in done):
+                if i % UNCHANGED == UNCHANGED - 1:
+                    todo.put(None)
                 todo.put(mutant)
-            threads = [threading.Thread(target=run.work, args=(tree, todo)) for tree in trees]
+            threads = [threading.Thread(target=run.work, args=(tree, todo, results)) for tree in trees]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -202,6 +237,7 @@ def main(only):
     tried = sum(run.counts.values())
     if tried < len(chosen):
         print(f"stopped after MINUTES: tried {tried} of {len(chosen)} mutants")
+    print(f"without a change: tested {run.unchanged} times; failed: {' '.join(run.accidents) or 'never'}")
     killed, survived = run.counts.get(KILLED, 0), run.counts.get(SURVIVED, 0)
     percent = 100 * killed / max(killed + survived, 1)
     print(f"driver: {killed} killed, {survived} survived, {run.counts.get(EQUIVALENT, 0)} equivalent: {percent:.1f} % "
