@@ -476,21 +476,30 @@ TEST_F(read, child_and_parent_share_the_descriptor)
 #define NR_PAGES	200
 #define NR_SHARED	(NR_PAGES * PER_SUBBUF)
 
-/* Read until the ring is empty, and count each event in @seen. */
+/*
+ * Read until the ring is empty, and count each event in @seen. The kernel has to fault the memory
+ * in while it copies to it, so that there is time for another reader.
+ */
 static int read_shared(uint8_t *seen, int fd, uint16_t event)
 {
 	struct { uint16_t event; uint64_t id; } selftest;
 	struct record record;
 	struct subbuf sub;
+	uint8_t *pages;
 	ssize_t got;
 
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return 4;
 	for (;;) {
-		got = read(fd, buffer, PAGE);
+		if (madvise(pages, 2 * PAGE, MADV_DONTNEED))
+			return 4;
+		got = read(fd, pages + PAGE / 2, PAGE);
 		if (got < 0 && errno == EAGAIN)
 			return 0;
 		if (got != PAGE)
 			return 1;
-		subbuf_begin(&sub, buffer, PAGE);
+		subbuf_begin(&sub, pages + PAGE / 2, PAGE);
 		while (subbuf_next(&sub, &record)) {
 			if (record.size != sizeof(selftest))
 				return 2;
