@@ -53,7 +53,7 @@ for name in "${names[@]}"; do
 		test_ring_pages | test_firmware | test_full_counters | test_ways)
 		[[ -z $HYPTRACE_REFUSED && -z ${HYPTRACE_UNPROTECTED:-} ]] || continue
 		;;&
-	test_count_hold | test_guest | test_exits | test_times | test_visits)
+	test_guest | test_exits | test_times | test_visits)
 		# Without a hypervisor there is nothing to trace.
 		[[ -z $HYPTRACE_REFUSED ]] || continue
 		;;&

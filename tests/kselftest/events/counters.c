@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters of the remote "hypervisor": see counters.h. */
+/* The counters of a remote: see counters.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "control.h"
 #include "counters.h"
 
-#define REMOTE		"hypervisor"
 #define NSEC_PER_SEC	1000000000ULL
+
+const char *counters_remote = "hypervisor";
 
 static struct nl_answer answer;
 static struct nl_msg msg;
@@ -17,7 +18,7 @@ static struct nl_msg msg;
 int counters_set(struct nl *nl, const char *event, bool count)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_SET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, counters_remote);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
 	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, count);
 	return nl_do(nl, &msg, &answer);
@@ -27,7 +28,7 @@ int counters_set(struct nl *nl, const char *event, bool count)
 int counters_hold(struct nl *nl, const char *event, bool hold)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_SET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, counters_remote);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
 	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, hold);
 	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
@@ -42,7 +43,7 @@ int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsi
 	int err;
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_SET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, counters_remote);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
 	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
 	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
@@ -57,7 +58,7 @@ int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsi
 int counters_reset(struct nl *nl, int cpu)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_RESET);
-	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, counters_remote);
 	if (cpu != CPU_ALL)
 		nl_put_u32(&msg, HYPTRACE_A_CONTROL_CPU, cpu);
 	return nl_do(nl, &msg, &answer);
@@ -96,7 +97,7 @@ static int parse(const struct nlmsghdr *hdr, struct counter *counter)
 		 nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_EVENT)));
 	snprintf(counter->field, sizeof(counter->field), "%s",
 		 nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_FIELD)));
-	if (strcmp(nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_REMOTE)), REMOTE))
+	if (strcmp(nl_str(nl_attr(hdr, HYPTRACE_A_COUNTER_REMOTE)), counters_remote))
 		return -EBADMSG;
 	if (!counter->has_time || counter->now)
 		return buckets ? -EBADMSG : 0;
@@ -114,7 +115,7 @@ ssize_t counters_get(struct nl *nl, int cpu, struct counter *counters, size_t ro
 	int err;
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_COUNT_GET);
-	nl_put_str(&msg, HYPTRACE_A_COUNTER_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_COUNTER_REMOTE, counters_remote);
 	if (cpu != CPU_ALL)
 		nl_put_u32(&msg, HYPTRACE_A_COUNTER_CPU, cpu);
 	err = nl_dump(nl, &msg, &answer);
@@ -128,6 +129,12 @@ ssize_t counters_get(struct nl *nl, int cpu, struct counter *counters, size_t ro
 			return err;
 	}
 	return nr;
+}
+
+/* Why the last request has failed, or an empty string */
+const char *counters_message(void)
+{
+	return answer.message;
 }
 
 /* Find the counter of a value, or return NULL: it has counted nothing. */

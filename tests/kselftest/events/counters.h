@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counters of the remote "hypervisor", and their requests. For the tests of counting. A
- * function that returns a number returns a negative errno if it fails.
+ * The counters of a remote, and their requests. For the tests of counting. A function that returns a
+ * number returns a negative errno if it fails.
  */
 #ifndef __COUNTERS_H
 #define __COUNTERS_H
@@ -35,6 +35,9 @@ struct counter {
 	uint64_t	pmu[HYPTRACE_PMU_COUNTER_MAX];
 };
 
+/* "hypervisor" unless a test changes it */
+extern const char *counters_remote;
+
 int counters_set(struct nl *nl, const char *event, bool count);
 int counters_hold(struct nl *nl, const char *event, bool hold);
 int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsigned int nr,
@@ -43,6 +46,7 @@ int counters_reset(struct nl *nl, int cpu);
 ssize_t counters_get(struct nl *nl, int cpu, struct counter *counters, size_t room);
 const struct counter *counters_find(const struct counter *counters, size_t nr, uint32_t cpu,
 				    const char *event, const char *field, uint64_t value);
+const char *counters_message(void);
 bool counter_is_plausible(const struct counter *counter);
 
 #endif /* __COUNTERS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * count-set with hold: EL2 counts an event until the socket that holds it releases it or is closed,
+ * count-set with hold: a remote counts an event until the socket that holds it releases it or is closed,
  * in whatever way, unless another socket holds it or a request has switched it on.
  */
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include "control.h"
 #include "counters.h"
 
-#define HYPERVISOR	"hypervisor"
 #define EVENT		"hyp_enter"
 #define OTHER		"guest_exit"
 #define MAX_COUNTERS	1024
@@ -27,18 +26,46 @@ FIXTURE(count_hold) {
 	struct nl other;
 };
 
+FIXTURE_VARIANT(count_hold) {
+	const char *remote;
+	const char *module;
+};
+
+FIXTURE_VARIANT_ADD(count_hold, hypervisor) {
+	.remote = "hypervisor",
+	.module = "hyptrace_pkvm",
+};
+
+/* the remote of the tests, which counts nothing, but whose core does all of this */
+FIXTURE_VARIANT_ADD(count_hold, test) {
+	.remote = "faulty",
+	.module = "hyptrace_faulty",
+};
+
+static int run(const char *command, const char *module)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%s %s", command, module);
+	return system(text);
+}
+
 FIXTURE_SETUP(count_hold)
 {
+	counters_remote = variant->remote;
+	ASSERT_EQ(0, run("modprobe", variant->module));
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, nl_open(&self->other));
-	ASSERT_EQ(0, control_fresh(&self->nl, HYPERVISOR));
+	ASSERT_EQ(0, control_fresh(&self->nl, counters_remote));
 }
 
 FIXTURE_TEARDOWN(count_hold)
 {
-	control_fresh(&self->nl, HYPERVISOR);
+	control_fresh(&self->nl, counters_remote);
 	nl_close(&self->nl);
 	nl_close(&self->other);
+	if (!strcmp(variant->module, "hyptrace_faulty"))
+		EXPECT_EQ(0, run("rmmod", variant->module));
 }
 
 static const struct nlattr *event_attr(struct nl *nl, const char *event, uint16_t type)
@@ -47,12 +74,12 @@ static const struct nlattr *event_attr(struct nl *nl, const char *event, uint16_
 	static struct nl_msg msg;
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, HYPERVISOR);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, counters_remote);
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
 	return nl_do(nl, &msg, &answer) ? NULL : nl_attr(nl_first(&answer), type);
 }
 
-/* Return 1 if EL2 counts the event, else 0. */
+/* Return 1 if the remote counts the event, else 0. */
 static int is_counted(struct nl *nl, const char *event)
 {
 	const struct nlattr *counted = event_attr(nl, event, HYPTRACE_A_EVENT_COUNTED);
@@ -76,7 +103,7 @@ static ssize_t nr_counters(struct nl *nl)
 	return counters_get(nl, CPU_ALL, counters, MAX_COUNTERS);
 }
 
-/* Wait until EL2 no longer counts the event. */
+/* Wait until the remote no longer counts the event. */
 static bool is_released(struct nl *nl, const char *event)
 {
 	unsigned int ms;
@@ -226,7 +253,7 @@ TEST_F(count_hold, requests_override_holds)
 	EXPECT_EQ(0, nr_counters(&self->nl));
 
 	ASSERT_EQ(0, counters_hold(&self->other, EVENT, true));
-	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, HYPERVISOR));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, counters_remote));
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));
 	EXPECT_EQ(0, nr_counters(&self->nl));
 	/* It may hold another one: nothing of before is left. */
@@ -266,14 +293,15 @@ TEST_F(count_hold, breaks_are_counted)
 	EXPECT_EQ(before + 1, nr_breaks(&self->nl, EVENT));
 	ASSERT_EQ(0, counters_reset(&self->nl, 0));
 	EXPECT_EQ(before + 2, nr_breaks(&self->nl, EVENT));
-	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, HYPERVISOR));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, counters_remote));
 	EXPECT_EQ(before + 3, nr_breaks(&self->nl, EVENT));
 }
 
 TEST_F(count_hold, a_module_that_is_removed_ends_the_holds)
 {
 	ASSERT_EQ(0, counters_hold(&self->other, EVENT, true));
-	ASSERT_EQ(0, system("modprobe -r hyptrace_pkvm && modprobe hyptrace_pkvm"));
+	ASSERT_EQ(0, run("modprobe -r", variant->module));
+	ASSERT_EQ(0, run("modprobe", variant->module));
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));
 	ASSERT_EQ(0, counters_hold(&self->other, OTHER, true));
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c, test_filter_faults.c and test_trigger_faults.c: the remote "faulty", which has
- * no writer. Module parameters make its callbacks fail. The remotes "faulty2" to "faulty5" have no
- * filters and triggers; they make dumps longer.
+ * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c and
+ * test_count_hold.c: the remote "faulty", which has no writer. Module parameters make its callbacks
+ * fail. The remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps
+ * longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -71,6 +72,30 @@ MODULE_PARM_DESC(goes_on, "the recording has not ended that fired_id stops");
 static unsigned int looks;
 module_param(looks, uint, 0400);
 MODULE_PARM_DESC(looks, "how often get_fired() was called");
+
+static int count_error;
+module_param(count_error, int, 0600);
+MODULE_PARM_DESC(count_error, "the error that set_events() of the counters returns");
+
+static int count_reset_error;
+module_param(count_reset_error, int, 0600);
+MODULE_PARM_DESC(count_reset_error, "the error that reset() of the counters of CPU 1 returns");
+
+static int count_read_error;
+module_param(count_read_error, int, 0600);
+MODULE_PARM_DESC(count_read_error, "the error that read() of the counters of CPU 1 returns");
+
+static int pmu_error;
+module_param(pmu_error, int, 0600);
+MODULE_PARM_DESC(pmu_error, "the error that set_pmu() returns");
+
+static unsigned int has_counters;
+module_param(has_counters, uint, 0400);
+MODULE_PARM_DESC(has_counters, "1 if set_events() of the counters was called, and free() was not");
+
+static unsigned int pmu_counters;
+module_param(pmu_counters, uint, 0400);
+MODULE_PARM_DESC(pmu_counters, "how many counters of the PMU set_pmu() has set");
 
 static int tracing_error;
 module_param(tracing_error, int, 0600);
@@ -247,6 +272,104 @@ static bool has_ended(void *priv)
 	return !goes_on;
 }
 
+/* One of each kind */
+static const struct hyptrace_count_keys count_keys[] = {
+	{ HYPTRACE_EVENT_hyp_enter, "reason", 3, .has_time = true },
+	{ HYPTRACE_EVENT_host_hcall, "id", 2, .has_others = true, .has_time = true },
+	{ HYPTRACE_EVENT_guest_exit, "ec", 1, .has_time = true },
+	{ HYPTRACE_EVENT_mem_transition, "op", 2 },
+	{ HYPTRACE_EVENT_hyp_exit, "reason", 2, .has_time = true, .is_outside = true },
+};
+
+#define FIRST_OUTSIDE	8	/* number of the first counter of hyp_exit */
+
+static DECLARE_BITMAP(reset_cpus, NR_CPUS);
+static u64 counted;
+
+static u64 count_frequency(void *priv)
+{
+	return 1000000;
+}
+
+static int count_set_events(u64 events, void *priv)
+{
+	if (count_error)
+		return count_error;
+	if (!has_counters)
+		bitmap_zero(reset_cpus, NR_CPUS);
+	has_counters = 1;
+	counted = events;
+
+	return 0;
+}
+
+static int count_reset(unsigned int cpu, void *priv)
+{
+	WARN_ON_ONCE(!has_counters);
+	if (count_reset_error && cpu == 1)
+		return count_reset_error;
+	set_bit(cpu, reset_cpus);
+
+	return 0;
+}
+
+/* Numbers that a test can compute; those of a CPU that was reset are 0. */
+static int count_read(unsigned int cpu, unsigned int number, struct hyptrace_event_counter *counter,
+		      void *priv)
+{
+	const u64 value = test_bit(cpu, reset_cpus) ? 0 : 100 * cpu + number + 1;
+
+	WARN_ON_ONCE(!has_counters);
+	if (count_read_error && cpu == 1)
+		return count_read_error;
+	*counter = (struct hyptrace_event_counter) { .total = 1000 * value, .longest = 10 * value };
+	if (number >= FIRST_OUTSIDE) {
+		counter->now = 2000 * value;
+		return 0;
+	}
+	counter->count = value;
+	counter->buckets[10] = value;
+	if (pmu_counters) {
+		counter->measured = value;
+		counter->pmu[pmu_counters - 1] = 3 * value;
+	}
+
+	return 0;
+}
+
+static void count_free(void *priv)
+{
+	WARN_ON_ONCE(!has_counters || counted || pmu_counters);
+	has_counters = 0;
+}
+
+static int count_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
+			 struct netlink_ext_ack *extack)
+{
+	WARN_ON_ONCE(!has_counters);
+	pmu_counters = 0;
+	if (!request)
+		return 0;
+	if (pmu_error) {
+		NL_SET_ERR_MSG(extack, "the PMU is faulty");
+		return pmu_error;
+	}
+	pmu_counters = request->nr;
+
+	return 0;
+}
+
+static const struct hyptrace_counting counting = {
+	.keys		= count_keys,
+	.nr_keys	= ARRAY_SIZE(count_keys),
+	.frequency	= count_frequency,
+	.set_events	= count_set_events,
+	.reset		= count_reset,
+	.read		= count_read,
+	.free		= count_free,
+	.set_pmu	= count_set_pmu,
+};
+
 #define OPS_WITHOUT_FILTERS				\
 	.load_trace_buffer	= load,			\
 	.unload_trace_buffer	= release_rings,	\
@@ -328,6 +451,7 @@ static int __init faulty_init(void)
 			.ops		= i ? &other_ops : &ops,
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
+			.counting	= i ? NULL : &counting,
 		};
 		remotes[i] = hyptrace_remote_register(&descs[i]);
 		if (IS_ERR(remotes[i])) {
