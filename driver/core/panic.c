@@ -39,6 +39,7 @@ MODULE_PARM_DESC(panic_events, "how many of the last events a panic prints, at m
 /* An event that will be printed */
 struct last {
 	u64			time;
+	u64			begin;	/* of its sub-buffer, which no other of its ring has */
 	unsigned int		cpu;
 	const struct hyptrace_event *event;
 	u64			payload[MAX_PAYLOAD_BYTES / sizeof(u64)];
@@ -51,8 +52,14 @@ static struct hyptrace_subbuf *copy;
 
 static unsigned int nr_last, nr_damaged, nr_unfinished;
 
+/* The last event of a sub-buffer and the first of the next one may have the same time. */
+static bool is_later(const struct last *at, u64 time, u64 begin)
+{
+	return at->time > time || (at->time == time && at->begin > begin);
+}
+
 /* Put an event in its place by time, and drop the oldest if there are too many. */
-static void add_event(const struct hyptrace_event *event, u64 time, unsigned int cpu,
+static void add_event(const struct hyptrace_event *event, u64 time, u64 begin, unsigned int cpu,
 		      const void *payload)
 {
 	struct last *to;
@@ -62,14 +69,15 @@ static void add_event(const struct hyptrace_event *event, u64 time, unsigned int
 		to = &last[nr_last++];
 	} else {
 		to = order[0];
-		if (time < to->time)
+		if (is_later(to, time, begin))
 			return;
 		memmove(order, order + 1, (panic_events - 1) * sizeof(*order));
 	}
-	for (i = nr_last - 1; i && order[i - 1]->time > time; i--)
+	for (i = nr_last - 1; i && is_later(order[i - 1], time, begin); i--)
 		order[i] = order[i - 1];
 	order[i] = to;
 	to->time = time;
+	to->begin = begin;
 	to->cpu = cpu;
 	to->event = event;
 	memcpy(to->payload, payload, event->size);
@@ -149,7 +157,7 @@ static u32 add_events(const struct hyptrace_remote_desc *desc, unsigned int cpu,
 	while ((payload = hyptrace_subbuf_next(copy->data, end, &walk, &size))) {
 		event = find_event(desc, payload, size);
 		if (nr - walk.events < max)
-			add_event(event, walk.time, cpu, payload);
+			add_event(event, walk.time, copy->time_stamp, cpu, payload);
 	}
 	return nr;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c and
- * test_count_hold.c: the remote "faulty", which has no writer. Module parameters make its callbacks
+ * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c,
+ * test_count_hold.c and test_panic.c: the remote "faulty", which has no writer. Module parameters make its callbacks
  * fail. The remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps
  * longer.
  */
@@ -9,9 +9,12 @@
 
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/panic_notifier.h>
 #include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
@@ -97,6 +100,18 @@ static unsigned int pmu_counters;
 module_param(pmu_counters, uint, 0400);
 MODULE_PARM_DESC(pmu_counters, "how many counters of the PMU set_pmu() has set");
 
+static int call_panic(const char *value, const struct kernel_param *param);
+module_param_call(panic, call_panic, NULL, NULL, 0200);
+MODULE_PARM_DESC(panic, "a write calls what hyptrace does if the kernel panics");
+
+static int set_first_page(const char *value, const struct kernel_param *param);
+module_param_call(first_page, set_first_page, NULL, NULL, 0200);
+MODULE_PARM_DESC(first_page, "COMMIT,HEADER,EVENT: write a sub-buffer with one record into the ring of CPU 0");
+
+static int unfinished;
+module_param(unfinished, int, 0600);
+MODULE_PARM_DESC(unfinished, "the writer is recording an event, if set before the rings are loaded");
+
 static int tracing_error;
 module_param(tracing_error, int, 0600);
 MODULE_PARM_DESC(tracing_error, "the error that enable_tracing() returns");
@@ -143,12 +158,16 @@ static int wait_while_stalled(void)
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
+static struct hyptrace_ring_pages *ring_of_cpu_0;
+
 static int load(struct hyptrace_buffer *buf, void *priv)
 {
 	unsigned int cpu;
 
 	if (wait_while_stalled())
 		return -EINTR;
+	ring_of_cpu_0 = &buf->ring[0];
+	meta_of(ring_of_cpu_0)->unfinished = unfinished;
 	for_each_possible_cpu(cpu) {
 		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
 		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
@@ -161,6 +180,7 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 
 static int release_rings(struct hyptrace_buffer *buf, void *priv)
 {
+	ring_of_cpu_0 = NULL;
 	return wait_while_stalled();
 }
 
@@ -426,6 +446,41 @@ static int add_family(const char *value, const struct kernel_param *param)
 	return 0;
 }
 
+static int call_panic(const char *value, const struct kernel_param *param)
+{
+	struct notifier_block *block = rcu_access_pointer(panic_notifier_list.head);
+	char name[KSYM_SYMBOL_LEN];
+
+	for (; block; block = rcu_access_pointer(block->next)) {
+		sprint_symbol(name, (unsigned long)block->notifier_call);
+		/* others stop the machine */
+		if (strstr(name, "[hyptrace]"))
+			block->notifier_call(block, 0, NULL);
+	}
+
+	return 0;
+}
+
+static int set_first_page(const char *value, const struct kernel_param *param)
+{
+	struct { u32 header; u16 event; u64 id; } record = { .id = 7 };
+	struct hyptrace_subbuf *subbuf;
+	u64 commit;
+
+	if (!ring_of_cpu_0)
+		return -ENODEV;
+	if (sscanf(value, "%llx,%x,%hu", &commit, &record.header, &record.event) != 3)
+		return -EINVAL;
+	subbuf = page_address(ring_of_cpu_0->pages[0]);
+	subbuf->time_stamp = ktime_get_boot_fast_ns();
+	subbuf->commit = commit;
+	memcpy(subbuf->data, &record.header, sizeof(u32));
+	memcpy(subbuf->data + sizeof(u32), &record.event, sizeof(u16));
+	memcpy(subbuf->data + sizeof(u32) + sizeof(u64), &record.id, sizeof(u64));
+
+	return 0;
+}
+
 static void faulty_exit(void)
 {
 	unsigned int i;
@@ -452,6 +507,7 @@ static int __init faulty_init(void)
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
 			.counting	= i ? NULL : &counting,
+			.print		= i ? NULL : hyptrace_print_event,
 		};
 		remotes[i] = hyptrace_remote_register(&descs[i]);
 		if (IS_ERR(remotes[i])) {

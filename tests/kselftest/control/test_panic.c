@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a panic prints of the rings: the module hyptrace_faulty calls the driver's notifier, which
+ * does that once after it was loaded, and no other, so that the machine goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "cpus.h"
+#include "kmsg.h"
+#include "page.h"
+#include "parameter.h"
+
+#define REMOTE		"test"
+#define FAULTY		"faulty"
+#define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
+#define NR_SUBBUFS	8
+#define MAX_LINES	4096
+/* A record of a selftest event: its length is in units of 4 bytes. */
+#define COMMIT		20
+#define HEADER		4
+
+/* An event that was printed */
+struct line {
+	unsigned int		cpu;
+	unsigned long long	time_ns;
+	unsigned long long	id;
+};
+
+/* What a panic has printed of one remote, in its two parts */
+struct part {
+	struct line	lines[MAX_LINES];
+	unsigned int	nr;
+	unsigned int	damaged;
+	unsigned int	unfinished;
+	bool		is_there;
+};
+
+static struct part own, all;
+
+FIXTURE(panic) {
+	struct nl nl;
+	int kmsg;
+};
+
+FIXTURE_SETUP(panic)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->kmsg = log_open();
+	ASSERT_LE(0, self->kmsg);
+}
+
+FIXTURE_TEARDOWN(panic)
+{
+	close(self->kmsg);
+	nl_close(&self->nl);
+	EXPECT_EQ(0, system("modprobe -r hyptrace_faulty hyptrace_test hyptrace && modprobe hyptrace_test"));
+}
+
+/* Load the driver so that a panic prints so many events. Its family gets another id by that. */
+static int load(struct nl *nl, const char *events)
+{
+	char command[256];
+
+	nl_close(nl);
+	snprintf(command, sizeof(command), "modprobe -r hyptrace_test hyptrace && "
+		 "modprobe hyptrace panic_events=%s && modprobe hyptrace_test && "
+		 "modprobe hyptrace_faulty", events);
+	return system(command) ?: nl_open(nl);
+}
+
+static int ready(struct nl *nl)
+{
+	return control_ready(nl, REMOTE, NR_SUBBUFS * PAGE, HYPTRACE_MODE_OVERWRITE);
+}
+
+static void take_line(struct part *part, const char *text)
+{
+	unsigned long long seconds, ns;
+	struct line line;
+
+	sscanf(text, "hyptrace: sub-buffers that are damaged, and were skipped: %u", &part->damaged);
+	sscanf(text, "hyptrace: events that EL2 was recording when it panicked, and that are left out: %u",
+	       &part->unfinished);
+	if (part->nr == MAX_LINES ||
+	    sscanf(text, "hyptrace: [%u] %llu.%llu: selftest: id=%llu", &line.cpu, &seconds, &ns,
+		   &line.id) != 4)
+		return;
+	line.time_ns = seconds * 1000000000 + ns;
+	part->lines[part->nr++] = line;
+}
+
+/* Panic on that CPU. Read what is printed of the remote. */
+static int panics(int kmsg, unsigned int cpu, const char *remote)
+{
+	char begin[64], first[128], second[128];
+	static char line[8192];
+	struct part *part = NULL;
+	const char *text;
+	ssize_t len;
+
+	own.nr = own.damaged = own.unfinished = own.is_there = 0;
+	all.nr = all.damaged = all.unfinished = all.is_there = 0;
+	if (pin_to(cpu) || set_parameter(PARAMETERS "panic", 1))
+		return -1;
+	snprintf(begin, sizeof(begin), "hyptrace: remote \"");
+	snprintf(first, sizeof(first), "%s%s\": the last events of CPU %u, which panics:", begin,
+		 remote, cpu);
+	snprintf(second, sizeof(second), "%s%s\": the last events of all CPUs:", begin, remote);
+	while ((len = read(kmsg, line, sizeof(line) - 1)) > 0 || (len < 0 && errno == EPIPE)) {
+		line[len > 0 ? len : 0] = 0;
+		text = strchr(line, ';');
+		if (!text++)
+			continue;
+		if (!strncmp(text, begin, strlen(begin)))
+			part = NULL;
+		if (!strncmp(text, first, strlen(first)))
+			part = &own;
+		if (!strncmp(text, second, strlen(second)))
+			part = &all;
+		if (part)
+			part->is_there = true;
+		if (part)
+			take_line(part, text);
+	}
+	return 0;
+}
+
+/* Does a part have, from its line @at on, the events of a CPU with these numbers? */
+static bool has(const struct part *part, unsigned int at, unsigned int cpu, uint64_t id,
+		unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (at + i >= part->nr || part->lines[at + i].cpu != cpu ||
+		    part->lines[at + i].id != id + i ||
+		    (at + i && part->lines[at + i].time_ns < part->lines[at + i - 1].time_ns))
+			return false;
+	return true;
+}
+
+TEST_F(panic, the_last_events_of_its_cpu_come_first)
+{
+	ASSERT_EQ(0, load(&self->nl, "8"));
+	ASSERT_EQ(0, ready(&self->nl));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 100));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 1, 1000, 5));
+	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+	EXPECT_EQ(8, own.nr);
+	EXPECT_TRUE(has(&own, 0, 0, 92, 8));
+	EXPECT_EQ(8, all.nr);
+	EXPECT_TRUE(has(&all, 0, 0, 97, 3));
+	EXPECT_TRUE(has(&all, 3, 1, 1000, 5));
+	EXPECT_EQ(0, own.damaged + own.unfinished + all.damaged + all.unfinished);
+	/* a fault of the first panic is one, too */
+	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+	EXPECT_FALSE(own.is_there || all.is_there);
+}
+
+TEST_F(panic, events_of_several_subbufs_are_in_order)
+{
+	const unsigned int nr = 2 * PER_SUBBUF + 10;
+
+	ASSERT_EQ(0, load(&self->nl, "1000"));
+	ASSERT_EQ(0, ready(&self->nl));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 1, 0, nr));
+	ASSERT_EQ(0, panics(self->kmsg, 1, REMOTE));
+	EXPECT_EQ(nr, own.nr);
+	EXPECT_TRUE(has(&own, 0, 1, 0, nr));
+	EXPECT_EQ(nr, all.nr);
+	EXPECT_TRUE(has(&all, 0, 1, 0, nr));
+}
+
+/* Those of two CPUs that took turns are merged, and the oldest are left out. */
+TEST_F(panic, events_of_cpus_are_merged_by_time)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, load(&self->nl, "6"));
+	ASSERT_EQ(0, ready(&self->nl));
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, control_mark(&self->nl, REMOTE, i % 2, i, 1));
+	ASSERT_EQ(0, panics(self->kmsg, 1, REMOTE));
+	EXPECT_EQ(5, own.nr);
+	ASSERT_EQ(6, all.nr);
+	for (i = 0; i < 6; i++)
+		EXPECT_TRUE(has(&all, i, i % 2, 4 + i, 1));
+}
+
+TEST_F(panic, what_was_read_counts_and_what_was_cleared_does_not)
+{
+	static uint8_t page[PAGE_MAX];
+	int fd;
+
+	ASSERT_EQ(0, load(&self->nl, "100"));
+	ASSERT_EQ(0, ready(&self->nl));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 5));
+	ASSERT_EQ(0, control_clear(&self->nl, REMOTE, CPU_ALL));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 5, 10));
+	fd = open_attached(REMOTE, 0, O_NONBLOCK);
+	ASSERT_EQ(PAGE, read(fd, page, PAGE));
+	close(fd);
+	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+	EXPECT_EQ(10, own.nr);
+	EXPECT_TRUE(has(&own, 0, 0, 5, 10));
+}
+
+TEST_F(panic, a_ring_that_was_overwritten_has_its_last_events)
+{
+	const unsigned int nr = 20 * PER_SUBBUF;
+
+	ASSERT_EQ(0, load(&self->nl, "1000000"));
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 4 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, nr));
+	/* The log has no room for two parts. */
+	ASSERT_EQ(0, panics(self->kmsg, 1, REMOTE));
+	EXPECT_FALSE(own.is_there);
+	EXPECT_LE(2 * PER_SUBBUF, all.nr);
+	EXPECT_GE(5 * PER_SUBBUF, all.nr);
+	EXPECT_TRUE(has(&all, 0, 0, nr - all.nr, all.nr));
+}
+
+TEST_F(panic, without_rings_or_events_it_says_nothing)
+{
+	ASSERT_EQ(0, load(&self->nl, "8"));
+	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+	EXPECT_FALSE(own.is_there || all.is_there);
+	ASSERT_EQ(0, system("modprobe -r hyptrace_faulty"));
+
+	ASSERT_EQ(0, load(&self->nl, "0"));
+	ASSERT_EQ(0, ready(&self->nl));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 5));
+	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+	EXPECT_FALSE(own.is_there || all.is_there);
+	EXPECT_FALSE(log_has(self->kmsg, "hyptrace:"));
+}
+
+/* Write a sub-buffer with one record into a ring that has nothing else, and panic. */
+static int panics_with(struct nl *nl, int kmsg, uint64_t commit, uint32_t header, int event,
+		       int unfinished)
+{
+	FILE *file;
+	int err;
+
+	err = load(nl, "8") ?: set_parameter(PARAMETERS "unfinished", unfinished) ?:
+	      control_ready(nl, FAULTY, NR_SUBBUFS * PAGE, HYPTRACE_MODE_OVERWRITE);
+	if (err)
+		return err;
+	file = fopen(PARAMETERS "first_page", "w");
+	if (!file)
+		return -errno;
+	fprintf(file, "%llx,%x,%d", (unsigned long long)commit, header, event);
+	if (fclose(file))
+		return -errno;
+	err = panics(kmsg, 0, FAULTY);
+	return err ?: system("modprobe -r hyptrace_faulty");
+}
+
+TEST_F(panic, a_damaged_subbuf_is_skipped)
+{
+	const int event = control_event_id(&self->nl, REMOTE, "selftest");
+	const struct { uint64_t commit; uint32_t header; int event; bool is_good; } cases[] = {
+		{ COMMIT, HEADER, event, true },
+		{ PAGE, HEADER, event },
+		{ COMMIT - 4, HEADER - 1, event },
+		{ COMMIT + 4, HEADER + 1, event },
+		{ COMMIT - 2, HEADER, event },
+		{ 4, 0, event },
+		{ COMMIT, HEADER, 0 },
+		{ COMMIT, HEADER, event + 1 },
+		{ COMMIT, HEADER, 64 },
+		{ COMMIT, HEADER, 65535 },
+	};
+	unsigned int i;
+
+	ASSERT_LT(0, event);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ASSERT_EQ(0, panics_with(&self->nl, self->kmsg, cases[i].commit, cases[i].header,
+					 cases[i].event, 0));
+		EXPECT_EQ(cases[i].is_good, own.nr) TH_LOG("case %u", i);
+		EXPECT_EQ(!cases[i].is_good, own.damaged) TH_LOG("case %u", i);
+		EXPECT_EQ(cases[i].is_good, all.nr);
+		EXPECT_EQ(!cases[i].is_good, all.damaged);
+		EXPECT_TRUE(!own.nr || (own.lines[0].id == 7 && !own.lines[0].cpu));
+	}
+}
+
+TEST_F(panic, an_event_that_was_not_finished_is_counted)
+{
+	const int event = control_event_id(&self->nl, REMOTE, "selftest");
+
+	ASSERT_EQ(0, panics_with(&self->nl, self->kmsg, COMMIT, HEADER, event, 1));
+	EXPECT_EQ(1, own.nr);
+	EXPECT_EQ(1, own.unfinished);
+	EXPECT_EQ(1, all.unfinished);
+}
+
+TEST_HARNESS_MAIN
