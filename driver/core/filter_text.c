@@ -258,13 +258,13 @@ static int parse_term(struct parser *p)
 
 	if (!isalpha(*p->at) && *p->at != '_')
 		return fail(p, "a comparison begins with a field");
+	if (p->to->nr_terms == HYPTRACE_FILTER_TERMS_MAX)
+		return fail(p, "a filter has at most 8 comparisons");
 	field = parse_field(p);
 	if (!field) {
 		fail(p, "no event of the list has this field");
 		return -ENOENT;
 	}
-	if (p->to->nr_terms == HYPTRACE_FILTER_TERMS_MAX)
-		return fail(p, "a filter has at most 8 comparisons");
 	term = &p->to->terms[p->to->nr_terms++];
 	*term = (struct hyptrace_term_request){
 		.field = field->name,

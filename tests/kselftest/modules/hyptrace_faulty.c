@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c,
- * test_count_hold.c and test_panic.c: the remote "faulty", which has no writer. Module parameters make its callbacks
+ * test_count_hold.c, test_panic.c and test_boot.c: the remote "faulty", which has no writer. Module parameters make its callbacks
  * fail. The remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps
  * longer.
  */
@@ -47,6 +47,15 @@ MODULE_PARM_DESC(filtered_ids, "bit per id of an event to which set_filter() has
 static unsigned long filter_value;
 module_param(filter_value, ulong, 0400);
 MODULE_PARM_DESC(filter_value, "the value in the first term of the last filter of set_filter()");
+
+static int get_filter(char *text, const struct kernel_param *param);
+static const struct kernel_param_ops filter_ops = { .get = get_filter };
+module_param_cb(filter, &filter_ops, NULL, 0400);
+MODULE_PARM_DESC(filter, "the terms of that filter: WIDTH OPERATOR VALUE ON_TRUE ON_FALSE, -WIDTH for a signed field");
+
+static char *trace;
+module_param(trace, charp, 0400);
+MODULE_PARM_DESC(trace, "the trace that starts at once");
 
 static int trigger_error_id;
 module_param(trigger_error_id, int, 0600);
@@ -236,6 +245,21 @@ static int enable_event(u16 id, bool enable, void *priv)
 	return 0;
 }
 
+static struct hyptrace_term last_terms[HYPTRACE_FILTER_MAX_TERMS];
+static unsigned int nr_last_terms;
+
+static int get_filter(char *text, const struct kernel_param *param)
+{
+	const struct hyptrace_term *term;
+	int length = 0;
+
+	for (term = last_terms; term < last_terms + nr_last_terms; term++)
+		length += sysfs_emit_at(text, length, "%s%d %d %lld %d %d", length ? ", " : "",
+					term->is_signed ? -term->width : term->width, term->op,
+					term->value, term->on_true, term->on_false);
+	return length;
+}
+
 static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr, void *priv)
 {
 	if (id == filter_error_id)
@@ -243,6 +267,8 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 	if (nr) {
 		filtered_ids |= BIT(id);
 		filter_value = terms[0].value;
+		nr_last_terms = nr;
+		memcpy(last_terms, terms, nr * sizeof(*terms));
 	} else {
 		filtered_ids &= ~BIT(id);
 	}
@@ -508,6 +534,7 @@ static int __init faulty_init(void)
 			.nr_events	= ARRAY_SIZE(hyp_events),
 			.counting	= i ? NULL : &counting,
 			.print		= i ? NULL : hyptrace_print_event,
+			.boot		= i ? NULL : trace,
 		};
 		remotes[i] = hyptrace_remote_register(&descs[i]);
 		if (IS_ERR(remotes[i])) {
