@@ -109,6 +109,10 @@ static unsigned long incomplete;
 module_param(incomplete, ulong, 0444);
 MODULE_PARM_DESC(incomplete, "bit per id of an event that is not recorded each time, for tests");
 
+static bool counts;
+module_param(counts, bool, 0444);
+MODULE_PARM_DESC(counts, "count events, which do not happen here, for tests");
+
 static char *trace;
 module_param(trace, charp, 0444);
 MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see hyptrace-boot(7)");
@@ -143,6 +147,7 @@ static int __init hyptrace_test_init(void)
 	desc.missing = writer.missing | missing;
 	desc.incomplete = writer.incomplete | incomplete;
 	desc.boot = trace;
+	desc.counting = counts ? &hyptrace_writer_counting : NULL;
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);

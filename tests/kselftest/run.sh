@@ -44,7 +44,7 @@ if [[ -n $HYPTRACE_REFUSED ]]; then
 	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard)
 else
 	modules+=(hyptrace_pkvm)
-	[[ -z ${HYPTRACE_EL2_ONLY:-} ]] || options=(-V test -V test_overwrite -V test_discard)
+	[[ -z ${HYPTRACE_EL2_ONLY:-} ]] || options=(-V test -V test_overwrite -V test_discard -V test_writer)
 fi
 
 for name in "${names[@]}"; do

@@ -28,32 +28,38 @@ FIXTURE(count_hold) {
 
 FIXTURE_VARIANT(count_hold) {
 	const char *remote;
-	const char *module;
+	const char *load;
+	const char *unload;
+	const char *restore;
 };
 
 FIXTURE_VARIANT_ADD(count_hold, hypervisor) {
 	.remote = "hypervisor",
-	.module = "hyptrace_pkvm",
+	.load = "modprobe hyptrace_pkvm",
+	.unload = "modprobe -r hyptrace_pkvm",
+	.restore = "modprobe hyptrace_pkvm",
 };
 
-/* the remote of the tests, which counts nothing, but whose core does all of this */
+/* It counts nothing, but the driver does all of this. */
 FIXTURE_VARIANT_ADD(count_hold, test) {
 	.remote = "faulty",
-	.module = "hyptrace_faulty",
+	.load = "modprobe hyptrace_faulty",
+	.unload = "rmmod hyptrace_faulty",
+	.restore = "rmmod hyptrace_faulty",
 };
 
-static int run(const char *command, const char *module)
-{
-	char text[80];
-
-	snprintf(text, sizeof(text), "%s %s", command, module);
-	return system(text);
-}
+/* Its writer is that of the hypervisor, but the events do not happen. */
+FIXTURE_VARIANT_ADD(count_hold, test_writer) {
+	.remote = "test",
+	.load = "rmmod hyptrace_test; modprobe hyptrace_test counts=1",
+	.unload = "rmmod hyptrace_test",
+	.restore = "rmmod hyptrace_test; modprobe hyptrace_test",
+};
 
 FIXTURE_SETUP(count_hold)
 {
 	counters_remote = variant->remote;
-	ASSERT_EQ(0, run("modprobe", variant->module));
+	ASSERT_EQ(0, system(variant->load));
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, nl_open(&self->other));
 	ASSERT_EQ(0, control_fresh(&self->nl, counters_remote));
@@ -64,8 +70,7 @@ FIXTURE_TEARDOWN(count_hold)
 	control_fresh(&self->nl, counters_remote);
 	nl_close(&self->nl);
 	nl_close(&self->other);
-	if (!strcmp(variant->module, "hyptrace_faulty"))
-		EXPECT_EQ(0, run("rmmod", variant->module));
+	EXPECT_EQ(0, system(variant->restore));
 }
 
 static const struct nlattr *event_attr(struct nl *nl, const char *event, uint16_t type)
@@ -300,8 +305,8 @@ TEST_F(count_hold, breaks_are_counted)
 TEST_F(count_hold, a_module_that_is_removed_ends_the_holds)
 {
 	ASSERT_EQ(0, counters_hold(&self->other, EVENT, true));
-	ASSERT_EQ(0, run("modprobe -r", variant->module));
-	ASSERT_EQ(0, run("modprobe", variant->module));
+	ASSERT_EQ(0, system(variant->unload));
+	ASSERT_EQ(0, system(variant->load));
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));
 	ASSERT_EQ(0, counters_hold(&self->other, OTHER, true));
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));
