@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Remotes with a wrong description, from the module hyptrace_bad: the driver refuses each, and says why. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "kmsg.h"
+
+FIXTURE(registration) {
+	struct nl nl;
+	int kmsg;
+};
+
+FIXTURE_SETUP(registration)
+{
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->kmsg = log_open();
+	ASSERT_LE(0, self->kmsg);
+}
+
+FIXTURE_TEARDOWN(registration)
+{
+	close(self->kmsg);
+	nl_close(&self->nl);
+}
+
+static int load(const char *what)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "modprobe -q hyptrace_bad what='%s' 2>/dev/null", what);
+	return system(command);
+}
+
+TEST_F(registration, wrong_descriptions_are_refused)
+{
+	static const struct { const char *what, *why; } cases[] = {
+		{ "no_name", "a remote needs a name of 1 to" },
+		{ "name=", "a remote needs a name of 1 to" },
+		{ "name=Bad", "a remote needs a name of 1 to" },
+		{ "name=b/d", "a remote needs a name of 1 to" },
+		{ "name=test", "a remote \"test\" is already registered" },
+		{ "ops", "remote \"bad\" lacks a required callback" },
+		{ "load_trace_buffer", "remote \"bad\" lacks a required callback" },
+		{ "unload_trace_buffer", "remote \"bad\" lacks a required callback" },
+		{ "enable_tracing", "remote \"bad\" lacks a required callback" },
+		{ "swap_reader_page", "remote \"bad\" lacks a required callback" },
+		{ "sync", "remote \"bad\" lacks a required callback" },
+		{ "reset", "remote \"bad\" lacks a required callback" },
+		{ "enable_event", "remote \"bad\" lacks a required callback" },
+		{ "prepare_resize", "lacks one of the callbacks for resizing" },
+		{ "exchange_ring", "lacks one of the callbacks for resizing" },
+		{ "finish_resize", "lacks one of the callbacks for resizing" },
+		{ "set_filter", "lacks one of the callbacks for triggers" },
+		{ "pause", "lacks one of the callbacks for triggers" },
+		{ "arm", "lacks one of the callbacks for triggers" },
+		{ "get_fired", "lacks one of the callbacks for triggers" },
+		{ "has_ended", "lacks one of the callbacks for triggers" },
+		{ "nr_events", "remote \"bad\" has 64 events, at most 63 are possible" },
+		{ "init", "remote \"bad\" failed to initialize (error 5)" },
+		{ "no_events", "event 0 has no description" },
+		{ "no_function", "event 1 has no description" },
+		{ "no_event", "event 1 has no description" },
+		{ "no_event_name", "the name of event 1 is not an identifier" },
+		{ "event=", "the name of event 1 is not an identifier" },
+		{ "event=1st", "the name of event 1 is not an identifier" },
+		{ "event=a-b", "the name of event 1 is not an identifier" },
+		{ "event=abcdefghijklmnopqrstuvwxyz_abcdefghijklmnopqrstuvwxyz_0123456789",
+		  "the name of event 1 is not an identifier" },
+		{ "id_large", "event \"first\" has id 64, not 0 to 63" },
+		{ "id_twice", "event \"second\" has the id 1 of another event" },
+		{ "name_twice", "two events have the name \"first\"" },
+		{ "size_small", "the payload of event \"first\" has 1 bytes, not 2 to" },
+		{ "size_large", "the payload of event \"first\" has" },
+		{ "print_fmt", "event \"first\" lacks a print format, or has a bad field" },
+		{ "fields", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field=", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field=a.b", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field_type", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field_offset", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field_size", "event \"second\" lacks a print format, or has a bad field" },
+		{ "field_end", "event \"second\" lacks a print format, or has a bad field" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		EXPECT_NE(0, load(cases[i].what)) TH_LOG("%s", cases[i].what);
+		EXPECT_TRUE(log_has(self->kmsg, cases[i].why)) TH_LOG("%s", cases[i].what);
+	}
+}
+
+TEST_F(registration, what_is_just_right_is_not_refused)
+{
+	static const char *const whats[] = { "", "size_largest", "name=a", "field=_", "event=e1" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+		ASSERT_EQ(0, load(whats[i])) TH_LOG("%s", whats[i]);
+		EXPECT_FALSE(log_has(self->kmsg, "hyptrace:"));
+		ASSERT_EQ(0, system("rmmod hyptrace_bad"));
+	}
+}
+
+TEST_HARNESS_MAIN
