@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c,
- * test_count_hold.c, test_panic.c and test_boot.c: the remote "faulty", which has no writer. Module parameters make its callbacks
+ * test_count_hold.c, test_panic.c, test_boot.c and test_query.c: the remote "faulty", which has no writer. Module parameters make its callbacks
  * fail. The remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps
  * longer.
  */
@@ -120,6 +120,14 @@ MODULE_PARM_DESC(first_page, "COMMIT,HEADER,EVENT: write a sub-buffer with one r
 static int unfinished;
 module_param(unfinished, int, 0600);
 MODULE_PARM_DESC(unfinished, "the writer is recording an event, if set before the rings are loaded");
+
+static int owner_error;
+module_param(owner_error, int, 0600);
+MODULE_PARM_DESC(owner_error, "the error that get_page_owner() returns for pages from 1000 on");
+
+static int visit_error;
+module_param(visit_error, int, 0600);
+MODULE_PARM_DESC(visit_error, "the error that time_visits() returns");
 
 static int tracing_error;
 module_param(tracing_error, int, 0600);
@@ -416,6 +424,28 @@ static const struct hyptrace_counting counting = {
 	.set_pmu	= count_set_pmu,
 };
 
+static int get_page_owner(u64 pfn, void *priv)
+{
+	return owner_error && pfn >= 1000 ? owner_error : pfn % 3;
+}
+
+static s64 time_visits(unsigned int count, void *priv)
+{
+	return visit_error ?: (s64)1000 * count;
+}
+
+static u64 calls(void *priv)
+{
+	return 12345;
+}
+
+static const struct hyptrace_hypercall hypercalls[] = {
+	{ .id = 7, .name = "seven" },
+	{ .id = 8, .name = "eight", .args = { { "u64", "pfn" }, { "struct kvm *", "kvm" } }, .nr_args = 2,
+	  .returns = true },
+	{ .id = 9, .name = "nine", .raw = true },
+};
+
 #define OPS_WITHOUT_FILTERS				\
 	.load_trace_buffer	= load,			\
 	.unload_trace_buffer	= release_rings,	\
@@ -437,6 +467,9 @@ static const struct hyptrace_remote_ops ops = {
 	.get_fired		= get_fired,
 	.write_selftest		= write_selftest,
 	.has_ended		= has_ended,
+	.get_page_owner		= get_page_owner,
+	.time_visits		= time_visits,
+	.calls			= calls,
 };
 
 /* For the other remotes */
@@ -533,6 +566,8 @@ static int __init faulty_init(void)
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
 			.counting	= i ? NULL : &counting,
+			.hypercalls	= i ? NULL : hypercalls,
+			.nr_hypercalls	= i ? 0 : ARRAY_SIZE(hypercalls),
 			.print		= i ? NULL : hyptrace_print_event,
 			.boot		= i ? NULL : trace,
 		};
