@@ -18,6 +18,8 @@
 #define FAULTY		"faulty"
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 #define NR_SUBBUFS	8
+#define DAMAGED		"hyptrace: sub-buffers that are damaged, and were skipped: "
+#define UNFINISHED	"hyptrace: events that EL2 was recording when it panicked, and that are left out: "
 #define MAX_LINES	4096
 /* A record of a selftest event: its length is in units of 4 bytes. */
 #define COMMIT		20
@@ -82,10 +84,8 @@ static void take_line(struct part *part, const char *text)
 	unsigned long long seconds, ns;
 	struct line line;
 
-	sscanf(text, "hyptrace: sub-buffers that are damaged, and were skipped: %u", &part->damaged);
-	sscanf(text, "hyptrace: events that EL2 was recording when it panicked, and that are left out: %u",
-	       &part->unfinished);
-	if (part->nr == MAX_LINES ||
+	if (sscanf(text, DAMAGED "%u", &part->damaged) == 1 ||
+	    sscanf(text, UNFINISHED "%u", &part->unfinished) == 1 || part->nr == MAX_LINES ||
 	    sscanf(text, "hyptrace: [%u] %llu.%llu: selftest: id=%llu", &line.cpu, &seconds, &ns,
 		   &line.id) != 4)
 		return;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Remotes with a wrong description, from the module hyptrace_bad: the driver refuses each, and says why. */
+/*
+ * Remotes with a wrong description, from the module hyptrace_bad: the driver refuses each, and says
+ * why.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The counters of a remote, and their requests. For the tests of counting. A function that returns a
- * number returns a negative errno if it fails.
+ * The counters of a remote, and their requests. For the tests of counting. A function that returns
+ * a number returns a negative errno if it fails.
  */
 #ifndef __COUNTERS_H
 #define __COUNTERS_H

@@ -78,7 +78,8 @@ static bool is_as_known(const struct counter *counter, unsigned int number, unsi
 
 	if (strcmp(counter->event, known[number].event) ||
 	    strcmp(counter->field, known[number].field) ||
-	    counter->value != known[number].value || counter->is_others != known[number].is_others ||
+	    counter->value != known[number].value ||
+	    counter->is_others != known[number].is_others ||
 	    counter->has_time != known[number].has_time)
 		return false;
 	if (known[number].is_outside)

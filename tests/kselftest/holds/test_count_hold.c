@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * count-set with hold: a remote counts an event until the socket that holds it releases it or is closed,
- * in whatever way, unless another socket holds it or a request has switched it on.
+ * count-set with hold: a remote counts an event until the socket that holds it releases it or is
+ * closed, in whatever way, unless another socket holds it or a request has switched it on.
  */
 #include <errno.h>
 #include <signal.h>

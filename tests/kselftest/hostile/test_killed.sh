@@ -194,6 +194,12 @@ cleaned_up()
 	[[ -z $(find "$1" -name 'file.??????') ]] || { ls -l "$1" && return 1; }
 }
 
+# has_host_buffer PID: the process has made the buffer of the host's events, or has ended.
+has_host_buffer()
+{
+	[[ -n $(ls /sys/kernel/tracing/instances) ]] || ! kill -0 "$1" 2>/dev/null
+}
+
 # kill_one COMMAND STATE MILLISECONDS KEEPS: kill the command in that state of the remote after that time. With an empty KEEPS, the
 # remote must have the state of before.
 kill_one()
@@ -202,6 +208,8 @@ kill_one()
 	"$2" && before=$(settings) || return
 	rm -rf "$work/out"/*
 	bash -c "exec hyptrace $(command_of "$1")" >/dev/null 2>"$work/stderr" &
+	# If a process is killed while the kernel makes such a buffer for it, the kernel warns, and may hang (Linux 7.3).
+	[[ $1 != *' --host '* ]] || soon has_host_buffer $!
 	killed_after $! "$3"
 	soon is_free || { echo "it still holds something" && settings && return 1; }
 	# The command gives the rings their old size, not the kernel: hyptrace-record(1).

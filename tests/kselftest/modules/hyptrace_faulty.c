@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_faults.c, test_filter_faults.c, test_trigger_faults.c, test_count_faults.c,
- * test_count_hold.c, test_panic.c, test_boot.c and test_query.c: the remote "faulty", which has no writer. Module parameters make its callbacks
- * fail. The remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps
- * longer.
+ * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
+ * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
+ * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -337,7 +336,7 @@ static const struct hyptrace_count_keys count_keys[] = {
 
 #define FIRST_OUTSIDE	8	/* number of the first counter of hyp_exit */
 
-static DECLARE_BITMAP(reset_cpus, NR_CPUS);
+static struct cpumask reset_cpus;
 static u64 counted;
 
 static u64 count_frequency(void *priv)
@@ -350,7 +349,7 @@ static int count_set_events(u64 events, void *priv)
 	if (count_error)
 		return count_error;
 	if (!has_counters)
-		bitmap_zero(reset_cpus, NR_CPUS);
+		cpumask_clear(&reset_cpus);
 	has_counters = 1;
 	counted = events;
 
@@ -362,7 +361,7 @@ static int count_reset(unsigned int cpu, void *priv)
 	WARN_ON_ONCE(!has_counters);
 	if (count_reset_error && cpu == 1)
 		return count_reset_error;
-	set_bit(cpu, reset_cpus);
+	cpumask_set_cpu(cpu, &reset_cpus);
 
 	return 0;
 }
@@ -371,7 +370,7 @@ static int count_reset(unsigned int cpu, void *priv)
 static int count_read(unsigned int cpu, unsigned int number, struct hyptrace_event_counter *counter,
 		      void *priv)
 {
-	const u64 value = test_bit(cpu, reset_cpus) ? 0 : 100 * cpu + number + 1;
+	const u64 value = cpumask_test_cpu(cpu, &reset_cpus) ? 0 : 100 * cpu + number + 1;
 
 	WARN_ON_ONCE(!has_counters);
 	if (count_read_error && cpu == 1)
@@ -441,8 +440,8 @@ static u64 calls(void *priv)
 
 static const struct hyptrace_hypercall hypercalls[] = {
 	{ .id = 7, .name = "seven" },
-	{ .id = 8, .name = "eight", .args = { { "u64", "pfn" }, { "struct kvm *", "kvm" } }, .nr_args = 2,
-	  .returns = true },
+	{ .id = 8, .name = "eight", .args = { { "u64", "pfn" }, { "struct kvm *", "kvm" } },
+	  .nr_args = 2, .returns = true },
 	{ .id = 9, .name = "nine", .raw = true },
 };
 
