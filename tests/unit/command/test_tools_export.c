@@ -568,6 +568,26 @@ static void ctf_odd_descriptions(void **state)
 	remove_folder();
 }
 
+/* A file may have an event that no record can be of. */
+static void id_of_more_than_16_bits(void **state)
+{
+	struct hyptrace_field *field = field_of("tlbi", "nr");
+	size_t len;
+	char *meta;
+
+	(void)state;
+	event_of("tlbi")->id = UINT16_MAX + 1000000;
+	begin_export("ctf", true);
+	assert_false(hyptrace_formats_name_depends(x.formats, event_of("tlbi"), field));
+	PUT(5, 0, hyp_pool, .op = 1);
+	assert_int_equal(end_all(), EXIT_DONE);
+	meta = read_file("metadata", &len);
+	ASSERT_HAS(meta, "\tname = \"hyp_pool\";\n");
+	assert_null(strstr(meta, "\tname = \"tlbi\";\n"));
+	free(meta);
+	remove_folder();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +610,7 @@ int main(void)
 		cmocka_unit_test_setup(ctf_packets, describe),
 		cmocka_unit_test_setup(ctf_hypercalls, describe),
 		cmocka_unit_test_setup(ctf_odd_descriptions, describe),
+		cmocka_unit_test_setup(id_of_more_than_16_bits, describe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@
 struct ctf {
 	struct ctf_event	*by_id[EXPORT_NR_IDS];
 	struct ctf_event	**events;	/* the same, in the order of the export's events */
+	unsigned int		nr_events;
 	uint16_t		unknown;	/* id of the events that nobody knows */
 	size_t			packet_size;	/* a packet of so many bytes ends */
 	uint64_t		guessed;	/* losses whose number is not known */
@@ -104,9 +105,11 @@ static int begin(struct export *x)
 	ctf->packet_size = MIN(MAX(x->info->subbuf_size, PACKET_MIN), PACKET_MAX);
 	ctf->events = xcalloc(x->nr_events + 1, sizeof(struct ctf_event *));
 	for (i = 0; i < x->nr_events; i++) {
-		ctf->events[i] = ctf_event_new(x, x->events[i]);
-		if (x->events[i]->id < EXPORT_NR_IDS)
-			ctf->by_id[x->events[i]->id] = ctf->events[i];
+		/* no record has a larger id */
+		if (x->events[i]->id >= EXPORT_NR_IDS)
+			continue;
+		ctf->events[ctf->nr_events] = ctf_event_new(x, x->events[i]);
+		ctf->by_id[x->events[i]->id] = ctf->events[ctf->nr_events++];
 	}
 	/* an id that no event has */
 	for (ctf->unknown = UINT16_MAX; ctf->unknown && ctf->by_id[ctf->unknown]; ctf->unknown--)
@@ -114,7 +117,7 @@ static int begin(struct export *x)
 	code = export_open(x, name, &out);
 	if (code)
 		return code;
-	text = ctf_meta_text(x, ctf->events, ctf->unknown);
+	text = ctf_meta_text(x, ctf->events, ctf->nr_events, ctf->unknown);
 	out_puts(&out, text);
 	return export_close(x, name, &out);
 }
@@ -250,7 +253,7 @@ static int end(struct export *x)
 	if (!code && ctf->guessed)
 		cmd_note("the number of lost events is not known in %" PRIu64 " place%s: each counts as 1 event",
 			 ctf->guessed, ctf->guessed == 1 ? "" : "s");
-	for (i = 0; i < x->nr_events; i++)
+	for (i = 0; i < ctf->nr_events; i++)
 		ctf_event_free(ctf->events[i]);
 	free(ctf->events);
 	free(ctf);

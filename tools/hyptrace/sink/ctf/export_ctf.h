@@ -95,6 +95,7 @@ char *ctf_event_put(const struct ctf_event *ctf, const struct hyptrace_formats *
 		    const struct hyptrace_record *rec, char *to);
 
 /* export_ctf_meta.c */
-char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown);
+char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, unsigned int nr,
+		    uint16_t unknown);
 
 #endif /* EXPORT_CTF_H */

@@ -328,14 +328,15 @@ static void put_event(FILE *f, const struct ctf_event *ctf)
 	fputs("\t};\n};\n", f);
 }
 
-char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uint16_t unknown)
+char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, unsigned int nr,
+		    uint16_t unknown)
 {
 	char *text;
 	FILE *f = text_open(&text);
 	unsigned int i;
 
 	put_trace(f, x);
-	for (i = 0; i < x->nr_events; i++)
+	for (i = 0; i < nr; i++)
 		put_event(f, events[i]);
 	fprintf(f, unknown_text, unknown);
 	text_close(f);
