@@ -128,6 +128,11 @@ int control_info(struct nl *nl, const char *remote, struct info *info)
 	return 0;
 }
 
+const char *control_message(void)
+{
+	return answer.message;
+}
+
 static int event_get(struct nl *nl, const char *remote, const char *event)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);

@@ -48,6 +48,8 @@ struct info {
 	uint8_t		protected;
 };
 
+/* Why the last of these requests has failed, or an empty string */
+const char *control_message(void);
 int control(struct nl *nl, uint8_t cmd, const char *remote);
 int control_load(struct nl *nl, const char *remote, uint64_t size, uint32_t mode);
 int control_set_rate(struct nl *nl, const char *remote, uint32_t rate);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test_register.c: register a remote whose description is wrong in the way that the parameter
- * "what" names. The module does not load if the driver refuses it, as it must.
+ * For test_register.c and test_lacks.c: register a remote whose description is wrong, or lacks
+ * something, in the way that the parameter "what" names. The module does not load if the driver
+ * refuses it.
  */
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/string.h>
 
@@ -13,14 +15,40 @@ static char *what;
 module_param(what, charp, 0400);
 MODULE_PARM_DESC(what, "which field is wrong; none: nothing is");
 
+/* Of the callback that "what" names with _error, if it is one of these */
+static int enable_error, clear_error, rate_error, unload_error;
+
+static int load(struct hyptrace_buffer *buf, void *priv)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hyptrace_meta *meta = page_address(buf->ring[cpu].meta);
+
+		meta->state = HYPTRACE_RING_DETACHED;
+		meta->reader_id = buf->ring[cpu].nr_pages - 1;
+	}
+	return 0;
+}
+
 static int on_buffer(struct hyptrace_buffer *buf, void *priv)
 {
-	return 0;
+	return unload_error;
 }
 
 static int enable_tracing(bool enable, void *priv)
 {
-	return 0;
+	return enable ? enable_error : 0;
+}
+
+static int clear(unsigned int cpu, void *priv)
+{
+	return cpu == 1 ? clear_error : 0;
+}
+
+static int set_rate(u32 rate, void *priv)
+{
+	return rate_error;
 }
 
 static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap, void *priv)
@@ -76,12 +104,12 @@ static int failing_init(struct hyptrace_remote *remote, void *priv)
 }
 
 static struct hyptrace_remote_ops ops = {
-	.load_trace_buffer	= on_buffer,
+	.load_trace_buffer	= load,
 	.unload_trace_buffer	= on_buffer,
 	.enable_tracing		= enable_tracing,
 	.swap_reader_page	= swap_reader_page,
 	.sync			= on_cpu,
-	.reset			= on_cpu,
+	.reset			= clear,
 	.enable_event		= enable_event,
 	.prepare_resize		= on_buffer,
 	.exchange_ring		= exchange_ring,
@@ -97,6 +125,7 @@ static struct hyptrace_remote_ops ops = {
 static struct hyptrace_field fields[] = {
 	{ "value", "u16", 2, 2 },
 	{ "other", "u32", 4, 4 },
+	{ "text", "char[3]", 8, 3 },
 };
 
 static struct hyptrace_event first = {
@@ -104,7 +133,7 @@ static struct hyptrace_event first = {
 };
 
 static struct hyptrace_event second = {
-	.name = "second", .print_fmt = "\"\"", .fields = fields, .nr_fields = 2, .size = 8, .id = 1,
+	.name = "second", .print_fmt = "\"\"", .fields = fields, .nr_fields = 3, .size = 11, .id = 1,
 };
 
 static const struct hyptrace_event *first_event(void)
@@ -137,6 +166,13 @@ static struct hyptrace_remote *remote;
 
 #define WITHOUT(callback)	if (!strcmp(what, #callback)) ops.callback = NULL
 
+static void make_unresizable(void)
+{
+	ops.prepare_resize = NULL;
+	ops.exchange_ring = NULL;
+	ops.finish_resize = NULL;
+}
+
 static void make_bad(void)
 {
 	WITHOUT(load_trace_buffer);
@@ -154,6 +190,27 @@ static void make_bad(void)
 	WITHOUT(arm);
 	WITHOUT(get_fired);
 	WITHOUT(has_ended);
+	WITHOUT(set_trigger);
+	if (!strcmp(what, "resize"))
+		make_unresizable();
+	if (!strcmp(what, "max_pages"))
+		desc.max_pages = 8;
+	if (!strcmp(what, "only_overwrites"))
+		desc.only_overwrites = true;
+	if (!strcmp(what, "missing"))
+		desc.missing = BIT_ULL(1);
+	if (!strcmp(what, "incomplete"))
+		desc.incomplete = BIT_ULL(1);
+	if (!strcmp(what, "enable_error"))
+		enable_error = -EIO;
+	if (!strcmp(what, "clear_error"))
+		clear_error = -EIO;
+	if (!strcmp(what, "unload_error"))
+		unload_error = -EIO;
+	if (strstarts(what, "rate"))
+		ops.set_rate = set_rate;
+	if (!strcmp(what, "rate_error"))
+		rate_error = -EIO;
 	if (!strcmp(what, "ops"))
 		desc.ops = NULL;
 	if (!strcmp(what, "init"))
@@ -189,7 +246,7 @@ static void make_bad(void)
 	if (!strcmp(what, "field_size"))
 		fields[1].size = 0;
 	if (!strcmp(what, "field_end"))
-		second.size = 7;
+		second.size = 10;
 	if (!strncmp(what, "name=", 5))
 		desc.name = what + 5;
 	if (!strncmp(what, "event=", 6))
