@@ -14,6 +14,7 @@
 #include "parameter.h"
 
 #define REMOTE		"faulty"
+#define MISSING		" in the words of the boot is ignored: it is not in this kernel"
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 
 FIXTURE(boot) {
@@ -36,16 +37,22 @@ FIXTURE_TEARDOWN(boot)
 	nl_close(&self->nl);
 }
 
-/* Register the remote with these words. */
-static int boot(struct _test_data_boot *self, const char *words)
+/* Register the remote with these words, and with these parameters of the module. */
+static int boot_with(struct _test_data_boot *self, const char *words, const char *parameters)
 {
 	char command[1024];
 
 	if (self->is_loaded && system("rmmod hyptrace_faulty"))
 		return -1;
-	snprintf(command, sizeof(command), "modprobe hyptrace_faulty 'trace=\"%s\"'", words);
+	snprintf(command, sizeof(command), "modprobe hyptrace_faulty 'trace=\"%s\"' %s", words,
+		 parameters);
 	self->is_loaded = !system(command);
 	return self->is_loaded ? 0 : -1;
+}
+
+static int boot(struct _test_data_boot *self, const char *words)
+{
+	return boot_with(self, words, "");
 }
 
 /* The terms that the remote has got, or an empty string */
@@ -241,6 +248,37 @@ TEST_F(boot, options_are_those_of_the_load)
 	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
 	EXPECT_TRUE(log_has(self->kmsg, "cannot load rings of 1152921504606846976 bytes"));
 	EXPECT_NE(0, info.nr_subbufs);
+}
+
+TEST_F(boot, an_event_that_the_remote_lacks_is_named)
+{
+	const int enter = control_event_id(&self->nl, "test", "hyp_enter");
+	char missing[64];
+
+	ASSERT_LT(0, enter);
+	snprintf(missing, sizeof(missing), "missing=%llu", 1ULL << enter);
+	ASSERT_EQ(0, boot_with(self, "hyp_enter,hyp_exit:stop=hyp_enter", missing));
+	EXPECT_TRUE(log_has(self->kmsg, "\"hyp_enter\"" MISSING));
+	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
+	/* of a glob, those that are there */
+	ASSERT_EQ(0, boot_with(self, "hyp_e*:stop=hyp_enter", missing));
+	EXPECT_TRUE(log_has(self->kmsg, "\"stop=hyp_enter\"" MISSING));
+	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
+}
+
+TEST_F(boot, a_trace_that_does_not_start_leaves_no_rings)
+{
+	struct info info;
+
+	ASSERT_EQ(0, boot_with(self, "hyp_enter:size=64K", "tracing_error=-5"));
+	EXPECT_TRUE(log_has(self->kmsg, "\"faulty\" is not traced: the remote failed to start"));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
+	ASSERT_EQ(0, boot_with(self, "hyp_enter", "event_error_id=-1"));
+	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
 }
 
 TEST_HARNESS_MAIN

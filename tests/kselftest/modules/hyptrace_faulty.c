@@ -56,6 +56,10 @@ static char *trace;
 module_param(trace, charp, 0400);
 MODULE_PARM_DESC(trace, "the trace that starts at once");
 
+static unsigned long missing;
+module_param(missing, ulong, 0400);
+MODULE_PARM_DESC(missing, "bit per id of an event that the remote does not have");
+
 static int trigger_error_id;
 module_param(trigger_error_id, int, 0600);
 MODULE_PARM_DESC(trigger_error_id, "the event whose set_trigger() returns -EIO");
@@ -569,6 +573,7 @@ static int __init faulty_init(void)
 			.nr_hypercalls	= i ? 0 : ARRAY_SIZE(hypercalls),
 			.print		= i ? NULL : hyptrace_print_event,
 			.boot		= i ? NULL : trace,
+			.missing	= i ? 0 : missing,
 		};
 		remotes[i] = hyptrace_remote_register(&descs[i]);
 		if (IS_ERR(remotes[i])) {
