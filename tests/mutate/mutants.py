@@ -51,6 +51,7 @@ class Mutant:
     new: str
     source: str     # the whole file with the mutant, and without
     original: str
+    lines: range    # those of the statement
 
     @property
     def name(self):
@@ -266,7 +267,8 @@ def mutants_of(path, source):
         old = one_line(source[start:end])
         if NOT_MUTATED.match(old.replace("(", " (", 1)):
             continue
+        lines = range(source.count("\n", 0, start) + 1, source.count("\n", 0, end) + 2)
         for pieces in edits_of(parser, kind, first, behind):
             text = replaced(source, start, end, pieces)
             line = source.count("\n", 0, min(piece[0] for piece in pieces)) + 1
-            yield Mutant(path, line, function, old, one_line(text), source[:start] + text + source[end:], source)
+            yield Mutant(path, line, function, old, one_line(text), source[:start] + text + source[end:], source, lines)

@@ -3,9 +3,12 @@
 # Test a driver that was changed, in a copy of the kernel in user mode that tests/um/build.sh has built:
 #
 #   um.sh begin TREE		prepare that; TREE is a copy of this repository. The exit code is 1 if there is no such kernel
-#   um.sh modules TREE		build the modules of the tree; not 0 if they do not compile
+#   um.sh modules TREE [VARIABLE=VALUE]...
+#				build the modules of the tree; not 0 if they do not compile
 #   um.sh test TREE [SETTING]... -- SUITE...
 #				run these suites with them, as tests/vm/boot.sh does, for 1000 s at most
+#   um.sh run TREE SHARE SCRIPT [ARGUMENT]...
+#				run this script with them, and with that folder as /mnt/share
 #   um.sh end TREE		remove what begin has made outside of the tree
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
@@ -29,21 +32,30 @@ begin()
 modules()
 {
 	make -s -C "$tree" O="$build" ARCH=um SUBARCH=x86_64 LLVM= CC="$(command -v ccache >/dev/null && echo ccache) gcc" \
-		KCFLAGS="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation" M="$copy" modules
+		KCFLAGS="-pipe -ftrack-macro-expansion=0 -Wno-misleading-indentation" M="$copy" "$@" modules
 }
 
-run_tests()
+install()
 {
 	local copy_out
 	read -r copy_out _ <"$copy/.um"
 	cp "$copy"/hyptrace.ko "$copy"/hyptrace_test.ko "$copy_out"/lib/modules/*/kernel/drivers/hyptrace/
+}
+
+run_tests()
+{
+	install
 	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- --timeout 1000
 }
 
 case $verb in
 begin) begin ;;
-modules) modules ;;
+modules) modules "$@" ;;
 test) run_tests "$@" ;;
+run)
+	install
+	"$copy/tests/um/run.sh" --share "$1" --timeout 1000 -- bash -c "$2" run "${@:3}"
+	;;
 end)
 	read -r copy_out copy_guest <"$copy/.um"
 	rm -rf "$copy_out" "$copy_guest" "$copy/.um"
