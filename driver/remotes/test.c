@@ -113,6 +113,10 @@ static bool counts;
 module_param(counts, bool, 0444);
 MODULE_PARM_DESC(counts, "count events, which do not happen here, for tests");
 
+static bool kept;
+module_param(kept, bool, 0444);
+MODULE_PARM_DESC(kept, "use memory that outlives a reset for the rings");
+
 static char *trace;
 module_param(trace, charp, 0444);
 MODULE_PARM_DESC(trace, "events and options of a trace that starts at once: see hyptrace-boot(7)");
@@ -147,6 +151,7 @@ static int __init hyptrace_test_init(void)
 	desc.missing = writer.missing | missing;
 	desc.incomplete = writer.incomplete | incomplete;
 	desc.boot = trace;
+	desc.is_kept = kept;
 	desc.counting = counts ? &hyptrace_writer_counting : NULL;
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Run a command in the kernel in user mode that build.sh has built: run.sh [--cpus N] [--share FOLDER]
-# [--timeout SECONDS] -- COMMAND [ARGUMENT]... It ends as tests/vm/run.sh does.
+# Run a command in the kernel in user mode that build.sh has built: run.sh [--cpus N] [--share FOLDER] [--append WORDS]
+# [--timeout SECONDS] -- COMMAND [ARGUMENT]... The words are for the kernel's command line. It ends as tests/vm/run.sh does.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/console.sh"
 
-cpus=2 share='' timeout=600
+cpus=2 share='' words=() timeout=600
 while [[ ${1:-} == --* ]]; do
 	case $1 in
 	--cpus) cpus=$2 && shift 2 ;;
 	--share) share=$2 && shift 2 ;;
+	--append) read -ra words <<<"$2" && shift 2 ;;
 	--timeout) timeout=$2 && shift 2 ;;
 	--) shift && break ;;
 	*) die "there is no option $1" ;;
@@ -59,7 +60,7 @@ tails+=($!)
 code=0
 TMPDIR=$work setpriv --pdeathsig TERM timeout -k 5 "$timeout" "$out/linux" seccomp=on "mem=1024M" "ncpus=$cpus" \
 	root=/dev/root rootfstype=hostfs "rootflags=$root" ro "share=$work/control" con=null con0=null,fd:1 \
-	rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60 panic=-1 umid="hyptrace$$" uml_dir="$work/" \
+	rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=60 panic=-1 umid="hyptrace$$" uml_dir="$work/" "${words[@]}" \
 	</dev/null >"$work/console" 2>&1 &
 linux=$!
 wait "$linux" || code=$?

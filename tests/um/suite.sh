@@ -14,6 +14,8 @@ if has_um; then
 		job "$1" "$2" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" "$2" "not found" "${@:3}" --
 	}
 	boot 90 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest:test_killed.sh kselftest
+	job 20 um-kept env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" um-kept "not found" -- kselftest:test_kept.sh -- \
+		--append reserve_mem=2M:4096:hyptrace
 	for share in 1 2; do
 		boot 160 "um-bats-$share" BATS_SHARE="$share/2" -- bats
 	done

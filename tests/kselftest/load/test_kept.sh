@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# In a machine with reserve_mem=...:hyptrace: what the driver finds of the boot before. There is no reset: the modules are
+# removed, and the module hyptrace_reset puts back what was in the memory. tests/blackbox resets machines.
+
+set -uo pipefail
+
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
+
+reset=/sys/module/hyptrace_reset/parameters
+previous=/dev/hyptrace-previous
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+unload()
+{
+	local module
+	for module in hyptrace_faulty hyptrace_test hyptrace; do
+		[[ ! -d /sys/module/$module ]] || rmmod "$module" || return
+	done
+}
+
+# load: the log of the kernel from now on is in $work/log
+load()
+{
+	dmesg -C
+	modprobe hyptrace && modprobe hyptrace_test kept=1 && dmesg >"$work/log"
+}
+
+# said TEXT
+said()
+{
+	grep -F "$1" "$work/log" || { cat "$work/log" && return 1; }
+}
+
+finds_nothing()
+{
+	unload && load && said ' outlive a reset' && ! grep 'copied what boot' "$work/log" && [[ ! -e $previous ]]
+}
+
+# The rings are in the memory. Each CPU has other events.
+records()
+{
+	local cpu
+	hyptrace -r test enable selftest && hyptrace -r test load --size 64K && hyptrace -r test start || return
+	for cpu in 0 1; do
+		hyptrace -r test mark $((1000 * cpu)) --count 700 --cpu "$cpu" || return
+	done
+	hyptrace -r test show --ns >"$work/shown" && (($(wc -l <"$work/shown") == 1400)) && ! grep 'too small' <(dmesg)
+}
+
+resets()
+{
+	echo 1 >"$reset/save" && unload && echo 1 >"$reset/restore"
+}
+
+finds_all()
+{
+	local boot
+	resets && load && said 'copied what boot' || return
+	boot=$(sed -n 's/.*copied what boot \([^ ]*\) has left.*/\1/p' "$work/log")
+	cat "$previous" >"$work/image" && hyptrace report -q --ns "$work/image" >"$work/report" &&
+		cmp "$work/shown" "$work/report" && [[ $(hyptrace dump -j "$work/image" | jq -r '.. | .boot? // empty') == "$boot" ]]
+}
+
+# The device is a file of the size of the memory, which can be read from any place.
+is_a_file()
+{
+	local size
+	size=$(stat -c %s "$work/image")
+	((size == 2 << 20)) && [[ $(stat -c %a "$previous") == 400 ]] && ! dd if="$previous" bs=1 skip=$((size + 1)) count=1 2>/dev/null &&
+		cmp <(tail -c 5000 "$work/image") <(tail -c 5000 "$previous") && ! echo 1 2>/dev/null >"$previous"
+}
+
+# It was there for this boot only: the memory is used again.
+is_gone()
+{
+	finds_nothing
+}
+
+# refuses OFFSET TEXT: one byte of the first page has changed
+refuses()
+{
+	records && resets && echo "$1" >"$reset/damage" && load || return
+	[[ -z $2 ]] || said "$2" || return
+	! grep 'copied what boot' "$work/log" && [[ ! -e $previous ]]
+}
+
+plan 7
+check "a boot that is the first finds nothing" finds_nothing
+check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
+check "after a reset, all events are there, from the boot that the log names" finds_all
+check "the device is a file" is_a_file
+check "after one more, nothing is left" is_gone
+check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
+check "memory without the magic is not of hyptrace" refuses 0 ''
+unload
+rmmod hyptrace_reset
+modprobe hyptrace_test
