@@ -42,10 +42,18 @@ install()
 	cp "$copy"/hyptrace.ko "$copy"/hyptrace_test.ko "$copy_out"/lib/modules/*/kernel/drivers/hyptrace/
 }
 
+# options_for WORD...: set the options of run.sh for these suites or tests
+options_for()
+{
+	options=(--timeout 1000)
+	[[ " $* " != *test_kept.sh* ]] || options+=(--append reserve_mem=2M:4096:hyptrace)
+}
+
 run_tests()
 {
 	install
-	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- --timeout 1000
+	options_for "$@"
+	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- "${options[@]}"
 }
 
 case $verb in
@@ -54,7 +62,8 @@ modules) modules "$@" ;;
 test) run_tests "$@" ;;
 run)
 	install
-	"$copy/tests/um/run.sh" --share "$1" --timeout 1000 -- bash -c "$2" run "${@:3}"
+	options_for "${@:3}"
+	"$copy/tests/um/run.sh" --share "$1" "${options[@]}" -- bash -c "$2" run "${@:3}"
 	;;
 end)
 	read -r copy_out copy_guest <"$copy/.um"
