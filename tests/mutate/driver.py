@@ -35,6 +35,8 @@ KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "doe
 LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.sh", "test_on_demand.sh"}
 # This one needs a machine of its own.
 KEPT = "test_kept.sh"
+# Files that a unit test executes on the host
+UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 60
 # Most tests sleep a lot, so there are more workers than CPUs.
 WORKERS = 2 * (os.cpu_count() or 1)
@@ -84,6 +86,11 @@ class Tree:
         with open(target, "rb") as file:
             return file.read()
 
+    def unit(self, name):
+        """Return whether a unit test passes."""
+        return not subprocess.run(["tests/unit/run.sh", name], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                  check=False, env=os.environ | {"LIMIT": str(LIMIT_S)}).returncode
+
     def test(self, names, *settings):
         """Run the tests. Return the names of those that passed, the name of the last one that ran, or None if it has passed
         or if the kernel had no time for it, and the seconds of each."""
@@ -127,6 +134,8 @@ class Run:
         """Keep the tests that are there and pass, and how long each takes."""
         self.executed, self.with_code = lines.lines_of(tree, [name for name in self.names if name != KEPT])
         self.executed |= lines.lines_of(tree, [KEPT])[0]
+        if not all(tree.unit(name) for name in UNIT.values()):
+            raise SystemExit("a unit test fails without a mutant")
         tree.build()
         passed, _, self.seconds = tree.test(self.names)
         print(f"{len(passed)} tests; left out: {' '.join(sorted(LEFT_OUT | set(self.names) - set(passed)))}")
@@ -174,6 +183,9 @@ class Run:
                 return INVALID, "the compiler"
             if tree.code(mutant.path) == tree.originals[mutant.path]:
                 return EQUIVALENT, "the compiler"
+            unit = UNIT.get(mutant.path)
+            if unit and not tree.unit(unit):
+                return KILLED, unit
             failed = tree.test(names, "FIRST_FAILURE=1")[1] if names else None
         finally:
             # compiled again with the next mutant
