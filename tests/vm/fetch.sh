@@ -4,8 +4,8 @@
 # remove the folder src/SERIES from the cache.
 #
 #   fetch.sh [SERIES]    fetch this series, or the newest one with "newest"
-#   fetch.sh --newest    print the newest series of the archive, or of the cache if the archive cannot be reached; what the archive
-#                        has said is good for an hour
+#   fetch.sh --newest    print the newest series of the archive, or of the cache if the archive cannot be reached; what the
+#                        archive has said is good for an hour
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"

@@ -68,8 +68,8 @@ is_a_file()
 {
 	local size
 	size=$(stat -c %s "$work/image")
-	((size == 2 << 20)) && [[ $(stat -c %a "$previous") == 400 ]] && ! dd if="$previous" bs=1 skip=$((size + 1)) count=1 2>/dev/null &&
-		cmp <(tail -c 5000 "$work/image") <(tail -c 5000 "$previous") && ! echo 1 2>/dev/null >"$previous"
+	((size == 2 << 20)) && [[ $(stat -c %a "$previous") == 400 ]] &&
+		! dd if="$previous" bs=1 skip=$((size + 1)) count=1 2>/dev/null && cmp <(tail -c 5000 "$work/image") <(tail -c 5000 "$previous") && ! echo 1 2>/dev/null >"$previous"
 }
 
 # It was there for this boot only: the memory is used again.
