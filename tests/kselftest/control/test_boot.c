@@ -100,9 +100,10 @@ TEST_F(boot, filters_mean_what_they_say)
 		{ "hyp_enter", "reason==1&&(vcpu==2||(reason==3&&vcpu==4)||vcpu==5)",
 		  "1 0 1 1 254, -4 0 2 255 2, 1 0 3 3 4, -4 0 4 255 4, -4 0 5 255 254" },
 		{ "hyp_enter", "((((((((((((((((reason==1))))))))))))))))", "1 0 1 255 254" },
-		{ "hyp_enter", "vcpu==1||vcpu==2||vcpu==3||vcpu==4||vcpu==5||vcpu==6||vcpu==7||vcpu==8",
-		  "-4 0 1 255 1, -4 0 2 255 2, -4 0 3 255 3, -4 0 4 255 4, "
-		  "-4 0 5 255 5, -4 0 6 255 6, -4 0 7 255 7, -4 0 8 255 254" },
+		{ "hyp_enter",
+		  "vcpu==1||vcpu==2||vcpu==3||vcpu==4||vcpu==5||vcpu==6||vcpu==7||vcpu==8",
+		  "-4 0 1 255 1, -4 0 2 255 2, -4 0 3 255 3, -4 0 4 255 4, -4 0 5 255 5, -4 0 6 255 6, -4 0 7 255 7, -4 0 8 255 254",
+		},
 	};
 	unsigned int i;
 
@@ -130,10 +131,14 @@ TEST_F(boot, filters_that_are_wrong_are_ignored_with_a_reason)
 		{ "reason==nonsense", "nonsense", "the field has no value of this name" },
 		{ "reason==gues", "gues", "the field has no value of this name" },
 		{ "reason==-1", "-1", "the field has no such value" },
-		{ "vcpu==9223372036854775808", "9223372036854775808", "the field has no such value" },
-		{ "vcpu==-9223372036854775809", "-9223372036854775809", "the field has no such value" },
-		{ "vcpu==18446744073709551616", "18446744073709551616", "this is no number of 64 bits" },
-		{ "vcpu==123456789012345678901", "123456789012345678901", "this is no number of 64 bits" },
+		{ "vcpu==9223372036854775808", "9223372036854775808",
+		  "the field has no such value" },
+		{ "vcpu==-9223372036854775809", "-9223372036854775809",
+		  "the field has no such value" },
+		{ "vcpu==18446744073709551616", "18446744073709551616",
+		  "this is no number of 64 bits" },
+		{ "vcpu==123456789012345678901", "123456789012345678901",
+		  "this is no number of 64 bits" },
 		{ "vcpu==0x", "0x", "this is no number of 64 bits" },
 		{ "vcpu==0xg", "0xg", "this is no number of 64 bits" },
 		{ "vcpu==-ENONSENSE", "ENONSENSE", "this is no errno: use its number" },
@@ -154,13 +159,14 @@ TEST_F(boot, filters_that_are_wrong_are_ignored_with_a_reason)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *filter = cases[i].filter, *at = cases[i].at;
 		char words[512], want[256];
 
-		snprintf(words, sizeof(words), "hyp_enter:filter=%s", cases[i].filter);
+		snprintf(words, sizeof(words), "hyp_enter:filter=%s", filter);
 		ASSERT_EQ(0, boot(self, words));
 		snprintf(want, sizeof(want), "\"%s\" in the words of the boot is ignored: %s",
-			 *cases[i].at ? cases[i].at : cases[i].filter, cases[i].why);
-		EXPECT_TRUE(log_has(self->kmsg, want)) TH_LOG("%s: %s", cases[i].filter, want);
+			 *at ? at : filter, cases[i].why);
+		EXPECT_TRUE(log_has(self->kmsg, want)) TH_LOG("%s: %s", filter, want);
 		EXPECT_STREQ("", terms()) TH_LOG("%s", cases[i].filter);
 		EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	}
@@ -179,10 +185,12 @@ TEST_F(boot, words_that_are_wrong_are_named)
 		{ "hyp_enter:mode=ring", "mode=ring", "a mode is overwrite or discard" },
 		{ "hyp_enter:mode=", "mode=", "a mode is overwrite or discard" },
 		{ "hyp_enter:stop=nonsense", "stop=nonsense", "there is no such event" },
-		{ "hyp_enter:stop=hyp_exit:after=x", "after=x", "it takes a number of sub-buffers" },
+		{ "hyp_enter:stop=hyp_exit:after=x", "after=x",
+		  "it takes a number of sub-buffers" },
 		{ "hyp_enter:stop=hyp_exit:after=4294967296", "after=4294967296",
 		  "it takes a number of sub-buffers" },
-		{ "hyp_enter:stop=hyp_exit:after=-1", "after=-1", "it takes a number of sub-buffers" },
+		{ "hyp_enter:stop=hyp_exit:after=-1", "after=-1",
+		  "it takes a number of sub-buffers" },
 		{ "hyp_enter:after=3", "after", "it needs stop=EVENT" },
 		{ "hyp_enter,nonsense", "nonsense", "there is no such event" },
 		{ "hyp_enter,hyp_ex", "hyp_ex", "there is no such event" },

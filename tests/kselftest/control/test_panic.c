@@ -59,7 +59,8 @@ FIXTURE_TEARDOWN(panic)
 {
 	close(self->kmsg);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, system("modprobe -r hyptrace_faulty hyptrace_test hyptrace && modprobe hyptrace_test"));
+	EXPECT_EQ(0, system("modprobe -r hyptrace_faulty hyptrace_test hyptrace"));
+	EXPECT_EQ(0, system("modprobe hyptrace_test"));
 }
 
 /* Load the driver so that a panic prints so many events. Its family gets another id by that. */
@@ -68,10 +69,11 @@ static int load(struct nl *nl, const char *events)
 	char command[256];
 
 	nl_close(nl);
-	snprintf(command, sizeof(command), "modprobe -r hyptrace_test hyptrace && "
-		 "modprobe hyptrace panic_events=%s && modprobe hyptrace_test && "
-		 "modprobe hyptrace_faulty", events);
-	return system(command) ?: nl_open(nl);
+	snprintf(command, sizeof(command),
+		 "modprobe -r hyptrace_test hyptrace && modprobe hyptrace panic_events=%s",
+		 events);
+	return system(command) ?: system("modprobe -a hyptrace_test hyptrace_faulty") ?:
+	       nl_open(nl);
 }
 
 static int ready(struct nl *nl)
@@ -102,8 +104,8 @@ static int panics(int kmsg, unsigned int cpu, const char *remote)
 	const char *text;
 	ssize_t len;
 
-	own.nr = own.damaged = own.unfinished = own.is_there = 0;
-	all.nr = all.damaged = all.unfinished = all.is_there = 0;
+	memset(&own, 0, sizeof(own));
+	memset(&all, 0, sizeof(all));
 	if (pin_to(cpu) || set_parameter(PARAMETERS "panic", 1))
 		return -1;
 	snprintf(begin, sizeof(begin), "hyptrace: remote \"");

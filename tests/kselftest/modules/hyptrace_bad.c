@@ -133,7 +133,8 @@ static struct hyptrace_event first = {
 };
 
 static struct hyptrace_event second = {
-	.name = "second", .print_fmt = "\"\"", .fields = fields, .nr_fields = 3, .size = 11, .id = 1,
+	.name = "second", .print_fmt = "\"\"", .fields = fields, .nr_fields = 3, .size = 11,
+	.id = 1,
 };
 
 static const struct hyptrace_event *first_event(void)
