@@ -64,7 +64,7 @@ build_test_modules()
 	rsync -a "$repo/tests/kselftest/modules/" "$2/tests/"
 	stock_inside "$2" make -C "/usr/src/linux-headers-$1-$stock_flavour" M=/out/tests HYPTRACE=/out \
 		KBUILD_EXTRA_SYMBOLS=/out/Module.symvers -j"$(nproc)" modules >"$2/tests.log" 2>&1 || cat "$2/tests.log"
-	result "the test modules build" cp "$2/tests/hyptrace_faulty.ko" "$2/"
+	result "the test modules build" cp "$2"/tests/hyptrace_{faulty,bad}.ko "$2/"
 }
 
 # Build the kselftest programs once for all kernels.

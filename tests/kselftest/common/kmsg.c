@@ -29,3 +29,16 @@ bool log_has(int fd, const char *text)
 	}
 	return found;
 }
+
+/* The same, but wait a second for it: another processor may be writing a message before it. */
+bool log_gets(int fd, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		if (log_has(fd, text))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}

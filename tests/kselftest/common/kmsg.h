@@ -7,5 +7,6 @@
 
 int log_open(void);
 bool log_has(int fd, const char *text);
+bool log_gets(int fd, const char *text);
 
 #endif /* __KMSG_H */

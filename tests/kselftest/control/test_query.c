@@ -151,8 +151,8 @@ static long long number_of(const char *file, const char *section, const char *na
 	snprintf(path, sizeof(path), DEBUGFS "%s", file);
 	stream = fopen(path, "r");
 	while (stream && value < 0 && fgets(line, sizeof(line), stream)) {
-		if (section && !strncmp(line, section, strlen(section)))
-			is_in = true;
+		if (section && line[0] != ' ')
+			is_in = !strncmp(line, section, strlen(section));
 		if (is_in && !strncmp(line, name, strlen(name)))
 			sscanf(line + strlen(name), ":%lld", &value);
 	}
@@ -202,6 +202,7 @@ TEST_F(query, debugfs_has_the_state_of_a_ring)
 	EXPECT_EQ(0, number_of(TEST_REMOTE "/cpu0", NULL, "dropped"));
 	EXPECT_EQ(number_of(TEST_REMOTE "/cpu0", writer, "  id"),
 		  number_of(TEST_REMOTE "/cpu0", driver, "  id"));
+	EXPECT_LE(0, number_of(TEST_REMOTE "/cpu0", driver, "  id"));
 	EXPECT_EQ(PER_SUBBUF * RECORD, number_of(TEST_REMOTE "/cpu0", driver, "  commit"));
 	EXPECT_EQ(PER_SUBBUF * RECORD, number_of(TEST_REMOTE "/cpu0", driver, "  consumed"));
 	EXPECT_EQ(PER_SUBBUF, number_of(TEST_REMOTE "/cpu0", driver, "  events"));

@@ -51,9 +51,9 @@ FIXTURE_VARIANT_ADD(count_hold, test) {
 /* Its writer is that of the hypervisor, but the events do not happen. */
 FIXTURE_VARIANT_ADD(count_hold, test_writer) {
 	.remote = "test",
-	.load = "rmmod hyptrace_test; modprobe hyptrace_test counts=1",
+	.load = "{ [ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test; } && modprobe hyptrace_test counts=1",
 	.unload = "rmmod hyptrace_test",
-	.restore = "rmmod hyptrace_test; modprobe hyptrace_test",
+	.restore = "rmmod hyptrace_test && modprobe hyptrace_test",
 };
 
 FIXTURE_SETUP(count_hold)

@@ -82,7 +82,7 @@ is_gone()
 refuses()
 {
 	records && resets && echo "$1" >"$reset/damage" && load || return
-	[[ -z $2 ]] || said "$2" || return
+	if [[ -n $2 ]]; then said "$2"; else ! grep 'is damaged' "$work/log"; fi || return
 	! grep 'copied what boot' "$work/log" && [[ ! -e $previous ]]
 }
 

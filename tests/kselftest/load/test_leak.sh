@@ -54,7 +54,7 @@ settled_pages()
 
 nothing_kept()
 {
-	! dmesg | grep -v '"faulty"' | grep -E 'kept its rings|cannot be loaded again|failed to stop'
+	! dmesg | grep -Ev '"(faulty|bad)"' | grep -E 'kept its rings|cannot be loaded again|failed to stop'
 }
 
 no_pages_lost()

@@ -555,36 +555,20 @@ static void ctf_odd_descriptions(void **state)
 	field_of("tlbi", "ipa")->type = (char *)"char[8]";
 	field_of("tlbi", "nr")->type = (char *)"u8[8]";
 	info.offset = -1;
+	/* no record can be of it */
+	event_of("psci_call")->id = UINT16_MAX + 1000000;
 	begin_export("ctf", true);
+	assert_false(hyptrace_formats_name_depends(x.formats, event_of("psci_call"), NULL));
 	PUT(5, 0, hyp_pool, .op = 1);
 	assert_int_equal(end_all(), EXIT_DONE);
 	meta = read_file("metadata", &len);
 	ASSERT_HAS(meta, "enum : u8 {\n\t\t\t\"free\" = 1\n\t\t} _op;\n"
 		   "\t\tu8 _order;\n\t\tu32 _order_2;\n\t};\n");
 	ASSERT_HAS(meta, "letter _ipa[8];\n\t\tx8 _nr[8];\n");
+	assert_null(strstr(meta, "psci_call"));
 	ASSERT_HAS(meta, "offset_s = -1;\n\toffset = 999999999;\n");
 	free(meta);
 	info.offset = 0;
-	remove_folder();
-}
-
-/* A file may have an event that no record can be of. */
-static void id_of_more_than_16_bits(void **state)
-{
-	struct hyptrace_field *field = field_of("tlbi", "nr");
-	size_t len;
-	char *meta;
-
-	(void)state;
-	event_of("tlbi")->id = UINT16_MAX + 1000000;
-	begin_export("ctf", true);
-	assert_false(hyptrace_formats_name_depends(x.formats, event_of("tlbi"), field));
-	PUT(5, 0, hyp_pool, .op = 1);
-	assert_int_equal(end_all(), EXIT_DONE);
-	meta = read_file("metadata", &len);
-	ASSERT_HAS(meta, "\tname = \"hyp_pool\";\n");
-	assert_null(strstr(meta, "\tname = \"tlbi\";\n"));
-	free(meta);
 	remove_folder();
 }
 
@@ -610,7 +594,6 @@ int main(void)
 		cmocka_unit_test_setup(ctf_packets, describe),
 		cmocka_unit_test_setup(ctf_hypercalls, describe),
 		cmocka_unit_test_setup(ctf_odd_descriptions, describe),
-		cmocka_unit_test_setup(id_of_more_than_16_bits, describe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -343,7 +343,7 @@ static void any_op(void **state)
 	assert_true(ready > rounds / 1000 && swapped > rounds / 300);
 	assert_true(exchanged > rounds / 10000 && moved > rounds / 20000);
 	assert_true(filters > rounds / 1000 && filtered > rounds / 1000);
-	assert_true(fired > rounds / 1000);
+	assert_true(fired > rounds / 10000);
 	assert_true(counting > rounds / 100);
 }
 
