@@ -8,10 +8,12 @@ mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run
 stopped, and AGAIN=1 tries those again that have survived. tests/um/build.sh must have built the kernel.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
-goal. "equivalent-driver" lists mutants that change nothing that a test can observe, with the reason. Among the mutants the
-driver is sometimes tested without a change: if a test fails then, it may have killed mutants by accident.
+goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
+observe, with the reason. Among the mutants the driver is sometimes tested without a change: if a test fails then, it may
+have killed mutants by accident.
 """
 
+import collections
 import glob
 import os
 import queue
@@ -89,7 +91,9 @@ class Tree:
     def unit(self, name):
         """Return whether a unit test passes."""
         return not subprocess.run(["tests/unit/run.sh", name], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
-                                  check=False, env=os.environ | {"LIMIT": str(LIMIT_S)}).returncode
+                                  check=False,
+                                  # as in the kernel, a warning is no error
+                                  env=os.environ | {"LIMIT": str(LIMIT_S), "CFLAGS": "-w"}).returncode
 
     def test(self, names, *settings):
         """Run the tests. Return the names of those that passed, the name of the last one that ran, or None if it has passed
@@ -122,7 +126,7 @@ class Run:
     def __init__(self, deadline):
         self.deadline, self.equivalents = deadline, read_equivalents()
         self.lock, self.error = threading.Lock(), None
-        self.accidents, self.unchanged = [], 0
+        self.accidents, self.unchanged, self.keys = [], 0, {}
         self.kills, self.seconds, self.counts = {}, {}, {}
         self.names = [name for name in sorted({os.path.splitext(os.path.basename(path))[0] for path in
                                                glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.c"))} |
@@ -142,21 +146,31 @@ class Run:
         self.names = [name for name in passed if name in self.executed]
         print(f"executed: {self.percent():.1f} % of the lines")
 
+    def set_keys(self, mutants):
+        """Give each mutant a key for the file of results: some have the same name."""
+        seen = collections.Counter()
+        for mutant in mutants:
+            seen[mutant.name] += 1
+            self.keys[id(mutant)] = f"{mutant.name} #{seen[mutant.name]}"
+
     def percent(self):
         executed = {path: set().union(*(paths.get(path, ()) for paths in self.executed.values())) for path in self.with_code}
         return 100 * sum(map(len, executed.values())) / sum(map(len, self.with_code.values()))
 
     def go_on(self, file):
-        """Read the results of earlier runs from this file. Return the names of those mutants."""
-        done = set()
+        """Read the results of earlier runs from this file. Return the keys of those mutants."""
+        done = {}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
             for line in rows:
-                result, by, name = line.rstrip("\n").split("\t")
-                if result == SURVIVED and os.environ.get("AGAIN"):
-                    continue
-                done.add(name)
-                self.count(result, by, name)
+                columns = line.rstrip("\n").split("\t")
+                # the last result of a mutant counts; a row may be cut
+                if len(columns) == 3:
+                    done[columns[2]] = columns[:2]
+        if os.environ.get("AGAIN"):
+            done = {key: row for key, row in done.items() if row[0] != SURVIVED}
+        for key, row in done.items():
+            self.count(*row, key)
         return done
 
     def count(self, result, by, name):
@@ -213,7 +227,7 @@ class Run:
                     self.count(result, by, mutant.name)
                     if results:
                         with open(results, "a", encoding="utf-8") as file:
-                            file.write(f"{result}\t{by}\t{mutant.name}\n")
+                            file.write(f"{result}\t{by}\t{self.keys[id(mutant)]}\n")
                 if result == SURVIVED or os.environ.get("VERBOSE"):
                     print(f"{result} by {by} - {mutant}", flush=True)
         except queue.Empty:
@@ -247,15 +261,16 @@ def main(only):
             if not chosen:
                 raise SystemExit(f"nothing to mutate in {' '.join(only)}")
             everything = len(chosen)
+            run.set_keys(chosen)
             random.Random(seed).shuffle(chosen)
             if size != "all":
                 chosen = chosen[:int(size)]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             run.begin(trees[0])
             results = os.environ.get("RESULTS")
-            done = run.go_on(results) if results else set()
+            done = run.go_on(results) if results else {}
             todo = queue.Queue()
-            for i, mutant in enumerate(mutant for mutant in chosen if mutant.name not in done):
+            for i, mutant in enumerate(mutant for mutant in chosen if run.keys[id(mutant)] not in done):
                 if i % UNCHANGED == UNCHANGED - 1:
                     todo.put(None)
                 todo.put(mutant)
@@ -277,7 +292,7 @@ def main(only):
     percent = 100 * killed / max(killed + survived, 1)
     print(f"driver: {killed} killed, {survived} survived, {run.counts.get(EQUIVALENT, 0)} equivalent: {percent:.1f} % "
           f"(goal {GOAL} %; {run.counts.get(INVALID, 0)} did not compile), {time.monotonic() - begin:.0f} s")
-    return percent < GOAL
+    return percent < GOAL or bool(run.accidents)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ for test; do
 	done
 	cd /
 done
+true
 """
 
 
@@ -61,7 +62,8 @@ def lines_of(tree, names):
     """Return {test: {path: set of its lines that the test executes}}, and {path: set of lines that have code}."""
     tree.build("GCOV_PROFILE=y")
     with tempfile.TemporaryDirectory() as share, tempfile.TemporaryDirectory() as counts:
-        tree.um("run", share, IN_MACHINE, *names)
+        if tree.um("run", share, IN_MACHINE, *names).returncode:
+            raise SystemExit("the tests with gcov did not run to their end")
         executed = {name: read_counts(tree.folder, counts, os.path.join(share, name))
                     for name in names if os.path.isdir(os.path.join(share, name))}
         return executed, known_lines(tree.folder, counts)
