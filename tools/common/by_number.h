@@ -29,10 +29,11 @@ static inline void *by_number_find(const struct by_number *table, unsigned int n
 /* Return false if there is no memory, or the number is too large. */
 static inline bool by_number_set(struct by_number *table, unsigned int number, void *ptr)
 {
-	void ***block = &table->blocks[number % (UINT16_MAX + 1) / BY_NUMBER_BLOCK];
+	void ***block;
 
 	if (number > UINT16_MAX)
 		return false;
+	block = &table->blocks[number / BY_NUMBER_BLOCK];
 	if (!*block)
 		*block = calloc(BY_NUMBER_BLOCK, sizeof(**block));
 	if (*block)

@@ -72,12 +72,6 @@ is_a_file()
 		! dd if="$previous" bs=1 skip=$((size + 1)) count=1 2>/dev/null && cmp <(tail -c 5000 "$work/image") <(tail -c 5000 "$previous") && ! echo 1 2>/dev/null >"$previous"
 }
 
-# It was there for this boot only: the memory is used again.
-is_gone()
-{
-	finds_nothing
-}
-
 # refuses OFFSET TEXT: one byte of the first page has changed
 refuses()
 {
@@ -91,7 +85,7 @@ check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
 check "the device is a file" is_a_file
-check "after one more, nothing is left" is_gone
+check "after one more, nothing is left" finds_nothing
 check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
 check "memory without the magic is not of hyptrace" refuses 0 ''
 unload

@@ -313,7 +313,7 @@ const char *hyptrace_meaning_error(const struct hyptrace_meaning *meaning,
 /**
  * hyptrace_formats_name_depends - check whether the name of a value depends on the whole event
  * @fmts:	the formats
- * @event:	one of those of the formats. A file may have one whose id is too large for a record.
+ * @event:	the event, from hyptrace_formats_event()
  * @field:	the field, one of @event
  *
  * Return: true if hyptrace_formats_name() may give a value another name than
@@ -323,10 +323,9 @@ bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
 				   const struct hyptrace_event *event,
 				   const struct hyptrace_field *field)
 {
-	const struct meaning *own;
+	const struct meaning *own = fmts->by_id[event->id].sentence;
 	const struct hyptrace_place *places;
 
-	own = event->id < fmts->nr_ids ? fmts->by_id[event->id].sentence : NULL;
 	if (!own)
 		return false;
 	places = own->public.places;
