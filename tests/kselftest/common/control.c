@@ -147,13 +147,16 @@ int control_event_id(struct nl *nl, const char *remote, const char *event)
 	       (int)nl_u32(nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ID));
 }
 
+const struct nlattr *control_event_attr(struct nl *nl, const char *remote, const char *event,
+					uint16_t type)
+{
+	return event_get(nl, remote, event) ? NULL : nl_attr(nl_first(&answer), type);
+}
+
 bool control_is_enabled(struct nl *nl, const char *remote, const char *event)
 {
-	const struct nlattr *attr;
+	const struct nlattr *attr = control_event_attr(nl, remote, event, HYPTRACE_A_EVENT_ENABLED);
 
-	if (event_get(nl, remote, event))
-		return false;
-	attr = nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_ENABLED);
 	return attr && *(const uint8_t *)nl_data(attr);
 }
 

@@ -60,6 +60,9 @@ int control_enable(struct nl *nl, const char *remote, const char *event, bool en
 int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct counts *counts);
 int control_info(struct nl *nl, const char *remote, struct info *info);
 int control_event_id(struct nl *nl, const char *remote, const char *event);
+/* An attribute of an event, valid until the next request; NULL if it has none */
+const struct nlattr *control_event_attr(struct nl *nl, const char *remote, const char *event,
+					uint16_t type);
 bool control_is_enabled(struct nl *nl, const char *remote, const char *event);
 int control_field(struct nl *nl, const char *remote, const char *event, const char *field,
 		  uint32_t *size);

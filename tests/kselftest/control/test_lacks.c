@@ -120,13 +120,7 @@ TEST_F(lacks, an_event)
 
 static bool has_flag(struct nl *nl, const char *event, uint16_t flag)
 {
-	static struct nl_answer answer;
-	static struct nl_msg msg;
-
-	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
-	return !nl_do(nl, &msg, &answer) && nl_attr(nl_first(&answer), flag);
+	return control_event_attr(nl, REMOTE, event, flag);
 }
 
 TEST_F(lacks, some_of_an_event)

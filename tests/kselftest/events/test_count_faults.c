@@ -58,16 +58,9 @@ static bool says(const char *text)
 
 static int is_counted(struct nl *nl, const char *event)
 {
-	static struct nl_answer answer;
-	static struct nl_msg msg;
-	const struct nlattr *counted;
+	const struct nlattr *counted = control_event_attr(nl, REMOTE, event,
+							  HYPTRACE_A_EVENT_COUNTED);
 
-	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
-	if (nl_do(nl, &msg, &answer))
-		return -ENODATA;
-	counted = nl_attr(nl_first(&answer), HYPTRACE_A_EVENT_COUNTED);
 	return counted ? *(const uint8_t *)nl_data(counted) : -ENODATA;
 }
 

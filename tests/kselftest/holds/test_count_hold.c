@@ -73,21 +73,11 @@ FIXTURE_TEARDOWN(count_hold)
 	EXPECT_EQ(0, system(variant->restore));
 }
 
-static const struct nlattr *event_attr(struct nl *nl, const char *event, uint16_t type)
-{
-	static struct nl_answer answer;
-	static struct nl_msg msg;
-
-	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, counters_remote);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
-	return nl_do(nl, &msg, &answer) ? NULL : nl_attr(nl_first(&answer), type);
-}
-
 /* Return 1 if the remote counts the event, else 0. */
 static int is_counted(struct nl *nl, const char *event)
 {
-	const struct nlattr *counted = event_attr(nl, event, HYPTRACE_A_EVENT_COUNTED);
+	const struct nlattr *counted = control_event_attr(nl, counters_remote, event,
+							  HYPTRACE_A_EVENT_COUNTED);
 
 	return counted ? *(const uint8_t *)nl_data(counted) : -ENODATA;
 }
@@ -95,7 +85,8 @@ static int is_counted(struct nl *nl, const char *event)
 /* How often a request has reset the counters of the event, or switched off its counting. */
 static int nr_breaks(struct nl *nl, const char *event)
 {
-	const struct nlattr *breaks = event_attr(nl, event, HYPTRACE_A_EVENT_COUNT_BREAKS);
+	const struct nlattr *breaks = control_event_attr(nl, counters_remote, event,
+							  HYPTRACE_A_EVENT_COUNT_BREAKS);
 
 	return breaks ? (int)nl_u32(breaks) : -ENODATA;
 }
