@@ -211,7 +211,7 @@ struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *c
 	unsigned int nr_chosen = 0, i;
 
 	for (i = 0; i < *nr; i++)
-		if (!wanted || wanted[events[i]->id & (CHOICE_IDS - 1)])
+		if (choice_has(wanted, events[i]))
 			chosen[nr_chosen++] = events[i];
 	*nr = nr_chosen;
 	return chosen;
@@ -231,7 +231,8 @@ int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *
 	if (choice->words.nr && !code)
 		choice->wanted = xcalloc(CHOICE_IDS, sizeof(*choice->wanted));
 	for (i = 0; i < found.nr && !code; i++)
-		choice->wanted[found.events[i]->id & (CHOICE_IDS - 1)] = true;
+		if (found.events[i]->id < CHOICE_IDS)
+			choice->wanted[found.events[i]->id] = true;
 	if (code || !choice->filter)
 		return code;
 	chosen = choice_list(choice->wanted, events, &nr);

@@ -68,7 +68,7 @@ int session_choose(struct session *s)
 
 	/* refuse an event that a file or a ring cannot have */
 	for (i = 0; !code && s->choice.wanted && i < s->nr_events; i++)
-		if (s->events[i]->missing && s->choice.wanted[s->events[i]->id & (CHOICE_IDS - 1)])
+		if (s->events[i]->missing && choice_has(s->choice.wanted, s->events[i]))
 			code = cmd_fail("cannot %s \"%s\": it is not in %s kernel",
 					s->ctx->verb->name, s->events[i]->name,
 					s->path ? "the file's" : "this");

@@ -57,7 +57,7 @@ typedef int (*cpu_request_fn)(struct hyptrace *h, const char *remote, int cpu, c
 int cmd_request(struct context *ctx, const char *what, int without, cpu_request_fn request,
 		const void *arg);
 
-/* Event ids have 16 bits. */
+/* The ids of records have 16 bits: no record has an id of a file that is above. */
 #define CHOICE_IDS	(UINT16_MAX + 1)
 
 /* Bytes that filter_count() writes at most */
@@ -104,6 +104,12 @@ void choice_free(struct choice *choice);
 bool choice_accept_event(const struct hyptrace_stream_event *event, void *choice);
 struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
 				    unsigned int *nr);
+
+/* Is an event chosen? @wanted is as in struct choice. */
+static inline bool choice_has(const bool *wanted, const struct hyptrace_event *event)
+{
+	return !wanted || (event->id < CHOICE_IDS && wanted[event->id]);
+}
 
 /* Are not all events chosen? */
 static inline bool choice_is_made(const struct choice *choice)

@@ -36,8 +36,6 @@ void origin_free(struct origin *origin);
 #define EXPORT_TO_FILE		1U	/* one file, or stdout */
 #define EXPORT_TO_FOLDER	2U	/* several files in a folder of their own */
 
-#define EXPORT_NR_IDS		(UINT16_MAX + 1)
-
 /*
  * An export: what all its parts have in common. Between begin() and end(), only flush(),
  * end_part(), and events() after export_wait() change it.

@@ -13,9 +13,9 @@
 #define FILE_MAX	(HYPTRACE_EVENT_NAME_MAX + 32)
 
 /* Numbers of tables: ids of events, the losses, and the events that nobody knows */
-#define LOST		EXPORT_NR_IDS
-#define UNKNOWN		(EXPORT_NR_IDS + 1)
-#define NR_TABLES	(EXPORT_NR_IDS + 2)
+#define LOST		CHOICE_IDS
+#define UNKNOWN		(CHOICE_IDS + 1)
+#define NR_TABLES	(CHOICE_IDS + 2)
 
 #define LOST_NAME	"lost"
 #define UNKNOWN_NAME	"unknown"
@@ -98,9 +98,9 @@ static struct table *table_of(struct export *x, unsigned int number)
 
 	if (table)
 		return table;
-	while (number < EXPORT_NR_IDS && x->events[i]->id != number)
+	while (number < CHOICE_IDS && x->events[i]->id != number)
 		i++;
-	if (number < EXPORT_NR_IDS) {
+	if (number < CHOICE_IDS) {
 		/* as the name of a file, and as a word in SQL: a file may contain any name */
 		name = x->events[i]->name;
 		for (at = name; isalnum((unsigned char)*at) || *at == '_'; at++)
@@ -111,7 +111,7 @@ static struct table *table_of(struct export *x, unsigned int number)
 	}
 	table = new_table(x, name, ".csv");
 	all->tables[number] = table;
-	if (number < EXPORT_NR_IDS) {
+	if (number < CHOICE_IDS) {
 		table->csv = csv_new_of(x->formats, x->events[i], x->origin);
 		csv_head(table->csv, &table->out);
 	} else {
@@ -171,8 +171,7 @@ static struct csv *new_csv(const struct export *x, struct hyptrace_formats *form
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < x->nr_events; i++)
-		if (x->events[i]->id < EXPORT_NR_IDS &&
-		    (!x->wanted || x->wanted[x->events[i]->id]))
+		if (x->events[i]->id < CHOICE_IDS && choice_has(x->wanted, x->events[i]))
 			events[nr++] = x->events[i];
 	return csv_new(formats, events, nr, x->origin);
 }
@@ -297,7 +296,7 @@ static int end(struct export *x)
 	/* load.sql has the types of all columns */
 	sql = new_table(x, "load", ".sql");
 	out_puts(&sql->out, "-- Load these tables into DuckDB, in this folder: duckdb trace.db <load.sql\n");
-	for (i = 0; i < EXPORT_NR_IDS; i++)
+	for (i = 0; i < CHOICE_IDS; i++)
 		load(&sql->out, all->tables[i], "");
 	load(&sql->out, all->tables[LOST], ", lost UBIGINT, " ORIGIN_SQL);
 	load(&sql->out, all->tables[UNKNOWN], ", id USMALLINT, size UINTEGER, " ORIGIN_SQL);

@@ -33,7 +33,7 @@ struct json_rows {
 	struct out		memory;	/* for lines to indent, and for objects */
 	struct stamp		stamp;
 	struct map		args;	/* rows of the arguments of calls, by hypercall and event */
-	struct json_event	*events[EXPORT_NR_IDS];
+	struct json_event	*events[CHOICE_IDS];
 };
 
 struct json_rows *json_rows_new(struct hyptrace_formats *formats,
@@ -63,7 +63,7 @@ void json_rows_free(struct json_rows *rows)
 		row_free(args->ptr);
 	map_free(&rows->args);
 	free(rows->tail);
-	for (i = 0; i < EXPORT_NR_IDS; i++) {
+	for (i = 0; i < CHOICE_IDS; i++) {
 		if (!rows->events[i])
 			continue;
 		row_free(&rows->events[i]->fields);

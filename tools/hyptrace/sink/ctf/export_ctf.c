@@ -23,7 +23,7 @@
 
 /* How all events are written */
 struct ctf {
-	struct ctf_event	*by_id[EXPORT_NR_IDS];
+	struct ctf_event	*by_id[CHOICE_IDS];
 	struct ctf_event	**events;	/* the same, in the order of the export's events */
 	unsigned int		nr_events;
 	uint16_t		unknown;	/* id of the events that nobody knows */
@@ -106,7 +106,7 @@ static int begin(struct export *x)
 	ctf->events = xcalloc(x->nr_events + 1, sizeof(struct ctf_event *));
 	for (i = 0; i < x->nr_events; i++) {
 		/* no record has a larger id */
-		if (x->events[i]->id >= EXPORT_NR_IDS)
+		if (x->events[i]->id >= CHOICE_IDS)
 			continue;
 		ctf->events[ctf->nr_events] = ctf_event_new(x, x->events[i]);
 		ctf->by_id[x->events[i]->id] = ctf->events[ctf->nr_events++];

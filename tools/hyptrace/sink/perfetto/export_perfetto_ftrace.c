@@ -244,7 +244,7 @@ static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
 	struct host_kind *kind;
 	unsigned int i;
 
-	if (event->id >= EXPORT_NR_IDS)
+	if (event->id >= CHOICE_IDS)
 		return;
 	kind = &t->kinds[event->id];
 	kind->event = event;
@@ -343,7 +343,7 @@ static int begin(struct export *x)
 	unsigned int i;
 
 	x->state = trace;
-	trace->kinds = xcalloc(EXPORT_NR_IDS, sizeof(*trace->kinds));
+	trace->kinds = xcalloc(CHOICE_IDS, sizeof(*trace->kinds));
 	for (i = 0; i < x->nr_events; i++)
 		add_kind(trace, x->events[i]);
 	return EXIT_DONE;

@@ -43,7 +43,7 @@ int catch_hold(struct catcher *c)
 
 		if (event == c->event || (event->missing && !wanted))
 			continue;
-		if (wanted ? wanted[event->id & (CHOICE_IDS - 1)] :
+		if (wanted ? choice_has(wanted, event) :
 		    by_default ? !has_name(noisy, sizeof(noisy) / sizeof(noisy[0]), event->name) :
 				 event->enabled) {
 			events[choice.nr] = event;

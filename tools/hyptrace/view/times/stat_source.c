@@ -165,7 +165,7 @@ static int hold(struct stat *stat)
 			   !stat_slow_needs(stat->by, kind)) {
 			continue;
 		}
-		if (!s->choice.wanted || s->choice.wanted[meaning->event->id])
+		if (choice_has(s->choice.wanted, meaning->event))
 			names[choice.nr++] = hyptrace_kind_event(kind);
 	}
 	if (!choice.nr)
