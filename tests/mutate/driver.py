@@ -181,9 +181,12 @@ class Run:
 
     def likely(self, mutant):
         """The tests that execute the statement, those first that kill most mutants of this file per second"""
-        with_code = self.with_code[mutant.path].intersection(mutant.lines)
-        names = [name for name in self.names
-                 if not with_code or with_code & self.executed[name].get(mutant.path, set())]
+        known = self.with_code[mutant.path]
+        # The compiler may move the code of a statement to a line next to it.
+        with_code = known.intersection(mutant.lines) or {
+            max((line for line in known if line < mutant.line), default=0),
+            min((line for line in known if line > mutant.line), default=0)}
+        names = [name for name in self.names if with_code & self.executed[name].get(mutant.path, set())]
         return sorted(names, reverse=True,
                       key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
 

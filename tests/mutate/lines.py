@@ -17,7 +17,7 @@ for test; do
 	# so that each test executes what happens when they are loaded
 	modprobe -r hyptrace_test hyptrace
 	echo 1 >$gcov/reset
-	TEST_TIMEOUT=60 HYPTRACE_REFUSED="not found" HYPTRACE_IDLE_S=10 /mnt/repo/tests/vm/suite-inside.sh "kselftest:$test"
+	TEST_TIMEOUT=60 HYPTRACE_REFUSED="not found" /mnt/repo/tests/vm/suite-inside.sh "kselftest:$test"
 	cd $gcov
 	find . -name '*.gcda' | grep /driver/ | while read -r file; do
 		mkdir -p "/mnt/share/$test"

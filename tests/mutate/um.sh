@@ -53,7 +53,7 @@ run_tests()
 {
 	install
 	options_for "$@"
-	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" HYPTRACE_IDLE_S=10 "$@" -- "${options[@]}"
+	RUN=$copy/tests/um/run.sh "$copy/tests/vm/boot.sh" changed "not found" "$@" -- "${options[@]}"
 }
 
 case $verb in

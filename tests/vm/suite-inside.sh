@@ -44,5 +44,7 @@ for suite in "$@"; do
 	[[ -z ${FIRST_FAILURE:-} ]] || ((!failed)) || break
 done
 check_keys
+# A kernel that knows who allocates what says what a module has left behind (CONFIG_MEM_ALLOC_PROFILING).
+[[ ! -e /proc/allocinfo ]] || modprobe -qr hyptrace_test hyptrace_pkvm hyptrace
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

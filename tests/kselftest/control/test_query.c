@@ -187,6 +187,8 @@ TEST_F(query, debugfs_has_the_state_of_a_ring)
 	int fd;
 
 	EXPECT_TRUE(has_line(REMOTE "/calls", "12345"));
+	EXPECT_EQ(0, access(DEBUGFS "faulty2/cpu0", F_OK));
+	EXPECT_NE(0, access(DEBUGFS "faulty2/calls", F_OK));
 	ASSERT_EQ(0, control_fresh(&self->nl, TEST_REMOTE));
 	EXPECT_TRUE(has_line(TEST_REMOTE "/cpu0", "state:\t\tunloaded"));
 	ASSERT_EQ(0, control_ready(&self->nl, TEST_REMOTE, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));

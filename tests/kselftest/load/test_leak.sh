@@ -84,6 +84,8 @@ kmemleak=0
 [[ ! -e /sys/kernel/debug/kmemleak ]] || kmemleak=1
 
 plan $((4 + kmemleak))
+# and what they need
+modprobe -a "${modules[@]}"
 unload_all
 check "$warm_up rounds to warm up" cycle "$warm_up" "$remotes" "${files[@]}"
 before=$(settled_pages)
