@@ -280,6 +280,45 @@ int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 	return transact(nl, msg, NLM_F_DUMP | NLM_F_ACK, answer);
 }
 
+/*
+ * The smallest receive buffer for these messages. A part of a dump of events may be some times as
+ * long as the longest of them, which may have a list of all functions of EL2.
+ */
+static size_t room_for(const struct nl_answer *answer)
+{
+	const struct nlmsghdr *hdr;
+	size_t room = 4096;
+
+	for (hdr = nl_first(answer); hdr; hdr = nl_next(answer, hdr)) {
+		while (4 * hdr->nlmsg_len > room)
+			room *= 2;
+	}
+	return room;
+}
+
+/**
+ * nl_parts_are_whole - dump in parts that end anywhere in a message
+ * @msg:	the request; its family is that of any socket
+ * @answer:	the whole dump
+ *
+ * Return: true if each dump in parts has the same messages.
+ */
+bool nl_parts_are_whole(struct nl_msg *msg, const struct nl_answer *answer)
+{
+	static struct nl_answer parts;
+	const size_t first = room_for(answer), step = first / 128 + 4;
+	bool same = true;
+	struct nl nl;
+
+	if (nl_open_room(&nl, first))
+		return false;
+	for (; same && nl.room < 2 * first; nl.room += step)
+		same = !nl_dump(&nl, msg, &parts) && parts.len == answer->len &&
+		       !memcmp(parts.data, answer->data, answer->len);
+	nl_close(&nl);
+	return same;
+}
+
 static int resolve(struct nl *nl)
 {
 	static struct nl_answer answer;

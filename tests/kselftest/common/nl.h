@@ -74,6 +74,8 @@ void nl_nest_end(struct nl_msg *msg, uint32_t at);
 int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer);
 int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer);
 
+bool nl_parts_are_whole(struct nl_msg *msg, const struct nl_answer *answer);
+
 int nl_join(struct nl *nl);
 const struct nlmsghdr *nl_notification(struct nl *nl, int timeout_ms);
 

@@ -9,12 +9,14 @@
 #include "kselftest_harness.h"
 #include "faulty.h"
 #include "counters.h"
+#include "kmsg.h"
 
 #define EVENT		"hyp_enter"
 #define OTHER		"guest_exit"
 #define MAX_COUNTERS	1024
 #define CPU		1
 #define CYCLES		0x11
+#define PATIENCE_MS	10000
 
 /* The counters of each CPU, in their order: see hyptrace_faulty.c */
 static const struct {
@@ -124,6 +126,59 @@ TEST_F(count_faults, a_dump_has_each_counter_of_each_cpu)
 	EXPECT_TRUE(are_known(&self->nl, CPU, CPU, CPU, 0));
 	EXPECT_EQ(-ENXIO, counters_get(&self->nl, 4096, counters, MAX_COUNTERS));
 	EXPECT_TRUE(says("no ring for CPU 4096"));
+}
+
+TEST_F(count_faults, a_dump_in_several_parts_is_complete)
+{
+	static struct nl_answer answer;
+	const uint32_t pmu = CYCLES;
+	char message[COUNTER_MESSAGE];
+	static struct nl_msg msg;
+
+	ASSERT_EQ(0, counters_measure(&self->nl, EVENT, &pmu, 1, message));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_COUNT_GET);
+	nl_put_str(&msg, HYPTRACE_A_COUNTER_REMOTE, REMOTE);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	EXPECT_TRUE(nl_parts_are_whole(&msg, &answer));
+}
+
+/* The remote counts on, so its log is all that says so. */
+TEST_F(count_faults, a_remote_that_counts_on_is_unregistered)
+{
+	const int kmsg = log_open();
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_EQ(0, counters_set(&self->nl, EVENT, true));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "count_error", -EIO));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" still counts events"));
+	close(kmsg);
+}
+
+/* Listeners hear of each event of which this changes, and of no other. */
+TEST_F(count_faults, changes_are_announced)
+{
+	const struct nlmsghdr *change;
+	struct nl listener;
+
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
+	ASSERT_EQ(0, counters_set(&self->nl, EVENT, true));
+	ASSERT_EQ(0, counters_set(&self->nl, OTHER, true));
+	ASSERT_EQ(0, counters_set(&self->nl, EVENT, false));
+	change = control_next_change(&listener, PATIENCE_MS);
+	ASSERT_NE(NULL, change);
+	EXPECT_STREQ(EVENT, nl_str(nl_attr(change, HYPTRACE_A_EVENT_NAME)));
+	EXPECT_EQ(1, *(const uint8_t *)nl_data(nl_attr(change, HYPTRACE_A_EVENT_COUNTED)));
+	change = control_next_change(&listener, PATIENCE_MS);
+	ASSERT_NE(NULL, change);
+	EXPECT_STREQ(OTHER, nl_str(nl_attr(change, HYPTRACE_A_EVENT_NAME)));
+	change = control_next_change(&listener, PATIENCE_MS);
+	ASSERT_NE(NULL, change);
+	EXPECT_STREQ(EVENT, nl_str(nl_attr(change, HYPTRACE_A_EVENT_NAME)));
+	EXPECT_EQ(0, *(const uint8_t *)nl_data(nl_attr(change, HYPTRACE_A_EVENT_COUNTED)));
+	EXPECT_EQ(NULL, control_next_change(&listener, 100));
+	nl_close(&listener);
 }
 
 TEST_F(count_faults, a_reset_is_of_one_cpu_or_of_all)
