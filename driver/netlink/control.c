@@ -135,8 +135,9 @@ int hyptrace_nl_load_doit(struct sk_buff *skb, struct genl_info *info)
 	int err = hyptrace_remote_load(remote, requested_size(info, remote),
 				       requested_mode(info, remote), info->extack);
 
-	return hyptrace_nl_set_bad_attr(info, err, err == -EBUSY || err == -EIO ?
-				 A_REMOTE : HYPTRACE_A_CONTROL_SIZE);
+	return hyptrace_nl_set_bad_attr(info, err, err == -EBUSY || err == -EIO ? A_REMOTE :
+					err == -EOPNOTSUPP ? HYPTRACE_A_CONTROL_MODE :
+					HYPTRACE_A_CONTROL_SIZE);
 }
 
 /* A request that has no attributes but the remote */

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/genetlink.h>
+
 #include "kselftest_harness.h"
 #include "faulty.h"
 #include "kmsg.h"
@@ -77,6 +79,38 @@ TEST_F(faults, resize_that_fails_half_way_can_be_repeated)
 	EXPECT_EQ(0, control_set_size(&self->nl, REMOTE, SMALL));
 	EXPECT_EQ(subbufs(SMALL), subbufs_of(self, FAULTY_CPU));
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+}
+
+/* Give a mode to a remote that can only overwrite, by this operation. */
+static int give_mode(struct nl *nl, uint8_t cmd, uint32_t mode)
+{
+	nl_begin(&msg, nl, cmd);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, "faulty3");
+	nl_put_u32(&msg, HYPTRACE_A_CONTROL_MODE, mode);
+	return nl_do(nl, &msg, &answer);
+}
+
+TEST_F(faults, a_mode_that_the_remote_does_not_have_is_refused)
+{
+	static const uint8_t cmds[] = { HYPTRACE_CMD_SET, HYPTRACE_CMD_LOAD };
+	static const char name[] = "faulty3";
+	struct info info;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cmds); i++) {
+		EXPECT_EQ(-EOPNOTSUPP, give_mode(&self->nl, cmds[i], HYPTRACE_MODE_DISCARD));
+		EXPECT_STREQ("remote \"faulty3\" can only overwrite the oldest events",
+			     answer.message);
+		/* behind the name: the attribute of the mode */
+		EXPECT_EQ(NLMSG_LENGTH(GENL_HDRLEN) + NLA_HDRLEN + NLA_ALIGN(sizeof(name)),
+			  answer.offset);
+		ASSERT_EQ(0, control_info(&self->nl, name, &info));
+		EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
+		EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
+	}
+	for (i = 0; i < sizeof(cmds); i++)
+		EXPECT_EQ(0, give_mode(&self->nl, cmds[i], HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(0, control_fresh(&self->nl, name));
 }
 
 /* If preparing a resize fails and the writer keeps pages, they are leaked and the log says so. */

@@ -80,12 +80,30 @@ refuses()
 	! grep 'copied what boot' "$work/log" && [[ ! -e $previous ]]
 }
 
-plan 7
+# Of the 2 MB, each ring needs a page for each sub-buffer, and one more.
+says_what_does_not_fit()
+{
+	unload && load || return
+	hyptrace -r test load --size 960K && dmesg >"$work/log" &&
+		said '"test": a reset will lose its rings: the memory that outlives it has no room for 1936 KB' &&
+		hyptrace -r test reset
+}
+
+resizes_if_both_fit()
+{
+	unload && load && hyptrace -r test load --size 500K || return
+	! hyptrace -r test set --size 600K 2>"$work/log" && said 'has no room for the old and the new rings' &&
+		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
+}
+
+plan 9
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
 check "the device is a file" is_a_file
 check "after one more, nothing is left" finds_nothing
+check "rings that do not fit are named in the log" says_what_does_not_fit
+check "a resize needs memory for the old and the new rings" resizes_if_both_fit
 check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
 check "memory without the magic is not of hyptrace" refuses 0 ''
 unload

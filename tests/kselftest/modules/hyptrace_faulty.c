@@ -3,6 +3,7 @@
  * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
  * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
  * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
+ * "faulty3" cannot discard events.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -574,6 +575,7 @@ static int __init faulty_init(void)
 			.print		= i ? NULL : hyptrace_print_event,
 			.boot		= i ? NULL : trace,
 			.missing	= i ? 0 : missing,
+			.only_overwrites = i == 2,
 		};
 		remotes[i] = hyptrace_remote_register(&descs[i]);
 		if (IS_ERR(remotes[i])) {
