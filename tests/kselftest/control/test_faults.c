@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,6 +348,7 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 {
 	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
 	int fd = open_attached(REMOTE, 0, 0);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	char byte;
 
 	ASSERT_LE(0, fd);
@@ -356,6 +358,8 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
 	EXPECT_EQ(-1, read(fd, &byte, 1));
 	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(1, poll(&poll_fd, 1, 0));
+	EXPECT_EQ(POLLERR | POLLHUP, poll_fd.revents);
 	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
 	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
 	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
