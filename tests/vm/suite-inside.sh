@@ -24,6 +24,20 @@ check_keys()
 	[[ $missed == 0 ]] || echo "# ${missed:-unknown} calls of KVM's notifiers of preemption were missed: the emulator executes old code"
 }
 
+# unload: a kernel that knows who allocates what says what a module has left behind (CONFIG_MEM_ALLOC_PROFILING).
+unload()
+{
+	[[ ! -e /proc/allocinfo ]] || modprobe -qr hyptrace_test hyptrace_pkvm hyptrace
+}
+
+# complains: whether the kernel has complained, also of that
+complains()
+{
+	unload
+	. vm/console.sh
+	console_complaints <(dmesg)
+}
+
 # The module keeps the static key of these notifiers switched on.
 [[ ! -c /dev/kvm ]] || modprobe hyptrace_keys
 check_keys
@@ -41,10 +55,9 @@ for suite in "$@"; do
 		echo "not ok # $suite could not run: its last line is not \"N passed, N failed\""
 		((failed++))
 	fi
-	[[ -z ${FIRST_FAILURE:-} ]] || ((!failed)) || break
+	[[ -z ${FIRST_FAILURE:-} ]] || { ((!failed)) && ! complains; } || break
 done
 check_keys
-# A kernel that knows who allocates what says what a module has left behind (CONFIG_MEM_ALLOC_PROFILING).
-[[ ! -e /proc/allocinfo ]] || modprobe -qr hyptrace_test hyptrace_pkvm hyptrace
+unload
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
