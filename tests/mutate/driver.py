@@ -5,7 +5,8 @@
 driver.py tries a random sample of the mutants of the files that this kernel has: MUTANTS= of them (300; "all" for every one),
 chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
 mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has
-stopped, and AGAIN=1 tries those again that have survived. tests/um/build.sh must have built the kernel.
+stopped, and AGAIN=1 tries those again that have survived. RESULTS=FILE also keeps what each test executes, in FILE.lines, as
+long as no file changes. tests/um/build.sh must have built the kernel.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
@@ -15,7 +16,9 @@ have killed mutants by accident.
 
 import collections
 import glob
+import hashlib
 import os
+import pickle
 import queue
 import random
 import re
@@ -40,6 +43,8 @@ KEPT = "test_kept.sh"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 60
+# If more tests than these execute a statement, those that take longer than this are left out.
+ENOUGH, SLOW_S = 10, 5
 # Most tests sleep a lot, so there are more workers than CPUs.
 WORKERS = 2 * (os.cpu_count() or 1)
 # How many mutants there are to a test without a change
@@ -49,6 +54,17 @@ UNCHANGED = 75
 def read_equivalents():
     with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
         return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
+
+
+def state_of(*folders):
+    """Return a hash of all files in these folders."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(glob.glob(os.path.join(TOP, folder, "**"), recursive=True)):
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    digest.update(file.read())
+    return digest.hexdigest()
 
 
 class Tree:
@@ -134,14 +150,28 @@ class Run:
                                                glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.sh"))})
                       if name not in LEFT_OUT]
 
-    def begin(self, tree):
-        """Keep the tests that are there and pass, and how long each takes."""
-        self.executed, self.with_code = lines.lines_of(tree, [name for name in self.names if name != KEPT])
-        self.executed |= lines.lines_of(tree, [KEPT])[0]
+    def measure(self, tree):
+        """Return what each test executes, which lines have code, which tests pass, and how long each takes."""
+        executed, with_code = lines.lines_of(tree, [name for name in self.names if name != KEPT])
+        executed |= lines.lines_of(tree, [KEPT])[0]
         if not all(tree.unit(name) for name in UNIT.values()):
             raise SystemExit("a unit test fails without a mutant")
         tree.build()
-        passed, _, self.seconds = tree.test(self.names)
+        passed, _, seconds = tree.test(self.names)
+        return executed, with_code, passed, seconds
+
+    def begin(self, tree, file):
+        """Measure, or read from this file what was measured with the same driver and tests."""
+        state, kept = state_of("driver", "hyp", "tests/kselftest"), None
+        if file and os.path.exists(file):
+            with open(file, "rb") as stream:
+                kept = pickle.load(stream)
+        if not kept or kept[0] != state:
+            kept = state, self.measure(tree)
+            if file:
+                with open(file, "wb") as stream:
+                    pickle.dump(kept, stream)
+        self.executed, self.with_code, passed, self.seconds = kept[1]
         print(f"{len(passed)} tests; left out: {' '.join(sorted(LEFT_OUT | set(self.names) - set(passed)))}")
         self.names = [name for name in passed if name in self.executed]
         print(f"executed: {self.percent():.1f} % of the lines")
@@ -187,6 +217,8 @@ class Run:
             max((line for line in known if line < mutant.line), default=0),
             min((line for line in known if line > mutant.line), default=0)}
         names = [name for name in self.names if with_code & self.executed[name].get(mutant.path, set())]
+        if len(names) > ENOUGH:
+            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S]
         return sorted(names, reverse=True,
                       key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
 
@@ -269,8 +301,8 @@ def main(only):
             if size != "all":
                 chosen = chosen[:int(size)]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
-            run.begin(trees[0])
             results = os.environ.get("RESULTS")
+            run.begin(trees[0], results and results + ".lines")
             done = run.go_on(results) if results else {}
             todo = queue.Queue()
             for i, mutant in enumerate(mutant for mutant in chosen if run.keys[id(mutant)] not in done):

@@ -64,10 +64,11 @@ boots()
 	boot functions -- bats:boot/{functions,pmu}.bats -- --require-protected
 	boot full HYPTRACE_COUNTED_CALLS=20000000 TEST_TIMEOUT=2800 -- kselftest:test_full_counters -- --require-protected
 	boot nvhe HYPTRACE_UNPROTECTED=1 HYPTRACE_EL2_ONLY=1 -- kselftest:test_{guest,exits,visits} -- --mode nvhe
-	count suspend "$vm/modes.sh" suspend
+	count suspend "$vm/modes.sh" suspend hyptrace_pkvm hypervisor
 	ends panic "hyp_panic: vcpu=0" "$panic" --require-protected
 	ends panic-filter "hyp_panic: vcpu=0" "hyptrace enable -F 'elr != 0' hyp_panic && $panic" --require-protected
-	ends panic-full "[Hh]yp panic" "hyptrace set --mode discard --size 16K && hyptrace start && workload && $panic" --require-protected
+	ends panic-full "[Hh]yp panic" "hyptrace reset && hyptrace load --mode discard --size 16K && hyptrace enable all &&
+		hyptrace start && workload && $panic" --require-protected
 	ends kept "hyptrace: .* outlive a reset" true --require-protected --reserve 5f000000:800000
 	boot host HYPTRACE_HOSTILE_CALLS="${HYPTRACE_HOSTILE_CALLS:-300000}" HYPTRACE_HOSTILE_LIMIT_MS=60000 TEST_TIMEOUT=2800 \
 		-- kselftest:test_host.sh -- --cpus 4 --require-protected
