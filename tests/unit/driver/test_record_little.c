@@ -142,6 +142,56 @@ static void absolute_time(void **state)
 	check_readers(&page, 1, time + 7);
 }
 
+/* Put an event with a length word, as mainline's writer does. Return the number of the word behind it. */
+static u32 put_long(u32 *words, u32 at, u32 delta, u32 payload)
+{
+	words[at] = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta);
+	words[at + 1] = sizeof(u32) + payload;
+	memset(words + at + 2, 0xff, payload);
+
+	return at + 2 + payload / sizeof(u32);
+}
+
+/* Events with a length word that follow each other, and what ends a row of them. */
+static void long_events(void **state)
+{
+	struct {
+		u64 time_stamp;
+		u64 commit;
+		u32 words[PAGE_SIZE / sizeof(u32) - 4];
+	} page = { .time_stamp = 1000 };
+	static const struct { u32 length, found; } cases[] = {
+		{ 0, 0 }, { 3, 0 }, { 25, 0 }, { 28, 0 }, { 1U << 31, 0 }, { UINT32_MAX, 0 },
+		{ UINT32_MAX - 3, 0 }, { 13, 2 }, { 16, 2 }, { 21, 1 }, { 24, 1 },
+	};
+	u32 last, at = 0, events;
+	unsigned int i;
+	uint64_t time;
+
+	(void)state;
+	at = put_long(page.words, at, 5, 8);
+	at = put_long(page.words, at, 0, 120);
+	at = put_long(page.words, at, 7, 4);
+	page.words[at++] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND, 3);
+	page.words[at++] = 1;
+	at = put_long(page.words, at, 9, 16);
+	page.words[at++] = hyptrace_record_header(1, 11);
+	at += 1;
+	last = at;
+	at = put_long(page.words, at, 13, 12);
+	at = put_long(page.words, at, 17, 0);
+	page.commit = at * sizeof(u32);
+	check_readers(&page, 7, 1000 + (1U << HYPTRACE_DELTA_BITS) + 5 + 7 + 3 + 9 + 11 + 13 + 17);
+
+	/* The length of the last event but one: 0 events are found there if it is malformed. */
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		page.words[last + 1] = cases[i].length;
+		time = 1000;
+		assert_int_equal(driver_walk(page.words, page.commit, &time, &events), !!cases[i].found);
+		assert_int_equal(events, 5 + cases[i].found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +199,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events, start, stop),
 		cmocka_unit_test_setup_teardown(gap, start, stop),
 		cmocka_unit_test(absolute_time),
+		cmocka_unit_test(long_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
