@@ -9,11 +9,13 @@
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "../../hyp/hcall.h"
 #include "hyp_events.h"
+#include "test.h"
 #include "writer.h"
 
 /* Period in which the events that are due at the set rate are written */
@@ -111,7 +113,17 @@ MODULE_PARM_DESC(incomplete, "bit per id of an event that is not recorded each t
 
 static bool counts;
 module_param(counts, bool, 0444);
-MODULE_PARM_DESC(counts, "count events, which do not happen here, for tests");
+MODULE_PARM_DESC(counts, "count events: each mark is also a visit of EL2, for tests");
+
+static int write_and_visit(unsigned int cpu, u64 value, u32 count, void *priv)
+{
+	int ret = hyptrace_writer_ops.write_selftest(cpu, value, count, priv);
+
+	for (; !ret && count; count--)
+		ret = smp_call_function_single(cpu, hyptrace_test_visit, NULL, true);
+
+	return ret;
+}
 
 static bool kept;
 module_param(kept, bool, 0444);
@@ -152,7 +164,10 @@ static int __init hyptrace_test_init(void)
 	desc.incomplete = writer.incomplete | incomplete;
 	desc.boot = trace;
 	desc.is_kept = kept;
-	desc.counting = counts ? &hyptrace_writer_counting : NULL;
+	if (counts) {
+		ops.write_selftest = write_and_visit;
+		desc.counting = &hyptrace_writer_counting;
+	}
 	remote = hyptrace_remote_register(&desc);
 	if (IS_ERR(remote)) {
 		ret = PTR_ERR(remote);
