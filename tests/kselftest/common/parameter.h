@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+
+#define PARAMETER_SIZE	4096
 
 /* Return 0 or a negative errno. */
 static inline int set_parameter(const char *path, int value)
@@ -29,6 +32,19 @@ static inline unsigned long get_parameter(const char *path)
 	if (file)
 		fclose(file);
 	return value;
+}
+
+/* Return the value of a parameter, which is a text; an empty one if there is none. */
+static inline const char *read_parameter(const char *path, char text[PARAMETER_SIZE])
+{
+	FILE *file = fopen(path, "r");
+
+	text[0] = 0;
+	if (file && fgets(text, PARAMETER_SIZE, file))
+		text[strcspn(text, "\n")] = 0;
+	if (file)
+		fclose(file);
+	return text;
 }
 
 #endif /* __PARAMETER_H */

@@ -59,15 +59,9 @@ static int boot(struct _test_data_boot *self, const char *words)
 /* The terms that the remote has got, or an empty string */
 static const char *terms(void)
 {
-	static char text[4096];
-	FILE *file = fopen(PARAMETERS "filter", "r");
+	static char text[PARAMETER_SIZE];
 
-	text[0] = 0;
-	if (file && fgets(text, sizeof(text), file))
-		text[strcspn(text, "\n")] = 0;
-	if (file)
-		fclose(file);
-	return text;
+	return read_parameter(PARAMETERS "filter", text);
 }
 
 TEST_F_TIMEOUT(boot, filters_mean_what_they_say, PATIENCE_S)

@@ -239,6 +239,7 @@ TEST_F(faults, hold_that_fails_half_way_changes_nothing)
 		control_event_id(&self->nl, REMOTE, "selftest"),
 	};
 	int fd = open_attached(REMOTE, 0, 0), other = open_attached(REMOTE, 1, 0);
+	char state[PARAMETER_SIZE];
 
 	ASSERT_LE(0, fd);
 	ASSERT_LE(0, other);
@@ -246,7 +247,7 @@ TEST_F(faults, hold_that_fails_half_way_changes_nothing)
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", ids[1]));
 	EXPECT_EQ(-EIO, hold(fd, HYPTRACE_HOLD_TRACING, ids, NR_HELD));
 	EXPECT_NOW(HYPTRACE_STATE_LOADED, false, false);
-	EXPECT_EQ(0, get_parameter(PARAMETERS "enabled_ids"));
+	EXPECT_STREQ("", read_parameter(PARAMETERS "state", state));
 	/* Both events are enabled, then starting fails. */
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -ENODEV));

@@ -34,7 +34,8 @@ FIXTURE_VARIANT_ADD(count_marks, test) {
 FIXTURE_SETUP(count_marks)
 {
 	counters_remote = variant->remote;
-	ASSERT_EQ(0, system("{ [ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test; } && modprobe hyptrace_test counts=1"));
+	ASSERT_EQ(0, system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test"));
+	ASSERT_EQ(0, system("modprobe hyptrace_test counts=1"));
 	ASSERT_EQ(0, nl_open(&self->nl));
 }
 

@@ -17,8 +17,8 @@ static struct nl_msg msg;
 
 FAULTY_FIXTURE(faults);
 
-/* Enable hyp_enter and hyp_exit for a reason, or disable them. */
-static int set_both(struct nl *nl, bool enable, uint64_t reason)
+/* A request for hyp_enter and hyp_exit; @trigger: of both */
+static int set_both_with(struct nl *nl, bool enable, uint64_t reason, uint32_t trigger)
 {
 	const struct filter_term term = FILTER_TERM("reason", EQ, reason);
 
@@ -29,12 +29,18 @@ static int set_both(struct nl *nl, bool enable, uint64_t reason)
 	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, enable);
 	if (enable)
 		filter_put(&msg, "x", &term, 1, NULL);
+	if (trigger)
+		nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, trigger);
 	return nl_do(nl, &msg, &answer);
 }
 
-#define BOTH		(1UL << self->enter | 1UL << self->exit)
+/* Enable them for a reason, or disable them. */
+static int set_both(struct nl *nl, bool enable, uint64_t reason)
+{
+	return set_both_with(nl, enable, reason, HYPTRACE_TRIGGER_ACTION_NONE);
+}
+
 #define FAIL(what, id)	ASSERT_EQ(0, set_parameter(PARAMETERS what "_error_id", id))
-#define EXPECT_PARAMETER(value, name)	EXPECT_EQ(value, get_parameter(PARAMETERS name))
 
 /* Describe the events of the remote, and their filters. */
 static int get_events(struct nl *nl, struct nl_answer *events)
@@ -44,13 +50,30 @@ static int get_events(struct nl *nl, struct nl_answer *events)
 	return nl_dump(nl, &msg, events);
 }
 
+/* What the remote was told of both: see the parameter "state" */
+static bool has_state(struct _test_data_faults *self, bool enabled, unsigned int reason,
+		      unsigned int trigger)
+{
+	char text[PARAMETER_SIZE], wanted[128] = "";
+
+	if (enabled)
+		snprintf(wanted, sizeof(wanted), "%d 1 1 %u %u 0, %d 1 1 %u %u 0", self->enter,
+			 reason, trigger, self->exit, reason, trigger);
+	return !strcmp(wanted, read_parameter(PARAMETERS "state", text));
+}
+
+/* The request fails, and has changed nothing: neither what the driver says nor what the remote has. */
 #define EXPECT_EIO(request)							\
 	do {									\
+		char state[PARAMETER_SIZE], state_after[PARAMETER_SIZE];	\
+										\
 		ASSERT_EQ(0, get_events(&self->nl, &before));			\
+		read_parameter(PARAMETERS "state", state);			\
 		EXPECT_EQ(-EIO, request);					\
 		ASSERT_EQ(0, get_events(&self->nl, &after));			\
 		EXPECT_EQ(before.len, after.len);				\
 		EXPECT_EQ(0, memcmp(before.data, after.data, before.len));	\
+		EXPECT_STREQ(state, read_parameter(PARAMETERS "state", state_after)); \
 	} while (0)
 
 TEST_F(faults, a_filter_that_fails_changes_no_event)
@@ -60,26 +83,22 @@ TEST_F(faults, a_filter_that_fails_changes_no_event)
 	EXPECT_EIO(set_both(&self->nl, true, 1));
 	EXPECT_STREQ("the remote failed to set up \"hyp_exit\" (error 5)",
 		     answer.message);
-	EXPECT_PARAMETER(0, "enabled_ids");
-	EXPECT_PARAMETER(0, "filtered_ids");
+	EXPECT_TRUE(has_state(self, false, 0, 0));
 
 	/* both have a filter before */
 	FAIL("filter", 0);
 	ASSERT_EQ(0, set_both(&self->nl, true, 1));
-	EXPECT_PARAMETER(BOTH, "enabled_ids");
-	EXPECT_PARAMETER(BOTH, "filtered_ids");
+	EXPECT_TRUE(has_state(self, true, 1, 0));
 	FAIL("filter", self->exit);
 	EXPECT_EIO(set_both(&self->nl, true, 2));
-	EXPECT_PARAMETER(BOTH, "filtered_ids");
-	EXPECT_PARAMETER(1, "filter_value");
+	EXPECT_TRUE(has_state(self, true, 1, 0));
 }
 
 TEST_F(faults, an_event_that_cannot_be_enabled_gets_no_filter)
 {
 	FAIL("event", self->exit);
 	EXPECT_EIO(set_both(&self->nl, true, 1));
-	EXPECT_PARAMETER(0, "enabled_ids");
-	EXPECT_PARAMETER(0, "filtered_ids");
+	EXPECT_TRUE(has_state(self, false, 0, 0));
 }
 
 TEST_F(faults, events_that_cannot_be_disabled_keep_their_filters)
@@ -87,20 +106,60 @@ TEST_F(faults, events_that_cannot_be_disabled_keep_their_filters)
 	ASSERT_EQ(0, set_both(&self->nl, true, 1));
 	FAIL("event", self->exit);
 	EXPECT_EIO(set_both(&self->nl, false, 0));
-	EXPECT_PARAMETER(BOTH, "enabled_ids");
-	EXPECT_PARAMETER(BOTH, "filtered_ids");
 
 	/* The filters are removed after the events are disabled. */
 	FAIL("event", 0);
 	FAIL("filter", self->exit);
 	EXPECT_EIO(set_both(&self->nl, false, 0));
-	EXPECT_PARAMETER(BOTH, "enabled_ids");
-	EXPECT_PARAMETER(BOTH, "filtered_ids");
+	EXPECT_TRUE(has_state(self, true, 1, 0));
 
 	FAIL("filter", 0);
 	EXPECT_EQ(0, set_both(&self->nl, false, 0));
-	EXPECT_PARAMETER(0, "enabled_ids");
-	EXPECT_PARAMETER(0, "filtered_ids");
+	EXPECT_TRUE(has_state(self, false, 0, 0));
+}
+
+TEST_F(faults, a_trigger_that_fails_changes_no_event)
+{
+	const uint32_t stop = HYPTRACE_TRIGGER_ACTION_STOP, notify = HYPTRACE_TRIGGER_ACTION_NOTIFY;
+
+	FAIL("trigger", self->exit);
+	EXPECT_EIO(set_both_with(&self->nl, true, 1, stop));
+	EXPECT_TRUE(has_state(self, false, 0, 0));
+	/* another filter, trigger, or both */
+	FAIL("trigger", 0);
+	ASSERT_EQ(0, set_both_with(&self->nl, true, 1, stop));
+	EXPECT_TRUE(has_state(self, true, 1, stop));
+	FAIL("trigger", self->exit);
+	EXPECT_EIO(set_both_with(&self->nl, true, 2, notify));
+	EXPECT_EIO(set_both_with(&self->nl, true, 1, notify));
+	EXPECT_EIO(set_both(&self->nl, true, 2));
+	EXPECT_EIO(set_both(&self->nl, false, 0));
+	FAIL("trigger", self->enter);
+	EXPECT_EIO(set_both_with(&self->nl, true, 2, notify));
+	EXPECT_EIO(set_both(&self->nl, false, 0));
+	EXPECT_TRUE(has_state(self, true, 1, stop));
+}
+
+/* Events that are armed in vain are not changed, whatever their state was. */
+TEST_F(faults, a_request_that_arms_in_vain_changes_no_event)
+{
+	const uint32_t stop = HYPTRACE_TRIGGER_ACTION_STOP;
+
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 65536, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_enable(&self->nl, REMOTE, "selftest", false));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "arm_error", -EIO));
+	EXPECT_EIO(set_both_with(&self->nl, true, 1, stop));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "arm_error", 0));
+	ASSERT_EQ(0, set_both(&self->nl, true, 1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "arm_error", -EIO));
+	EXPECT_EIO(set_both_with(&self->nl, true, 2, stop));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "arm_error", 0));
+	ASSERT_EQ(0, set_both_with(&self->nl, true, 2, HYPTRACE_TRIGGER_ACTION_START));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "arm_error", -EIO));
+	/* arms, because a trigger that starts is removed */
+	EXPECT_EIO(set_both(&self->nl, true, 3));
+	EXPECT_EIO(set_both(&self->nl, false, 0));
+	EXPECT_TRUE(has_state(self, true, 2, HYPTRACE_TRIGGER_ACTION_START));
 }
 
 TEST_F(faults, a_remote_without_filters_refuses_them)

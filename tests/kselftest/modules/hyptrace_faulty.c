@@ -32,26 +32,19 @@ static int event_error_id;
 module_param(event_error_id, int, 0600);
 MODULE_PARM_DESC(event_error_id, "the event whose enable_event() returns -EIO");
 
-static unsigned long enabled_ids;
-module_param(enabled_ids, ulong, 0400);
-MODULE_PARM_DESC(enabled_ids, "bit per id of an event that enable_event() has enabled");
+static int get_state(char *text, const struct kernel_param *param);
+static const struct kernel_param_ops state_ops = { .get = get_state };
+module_param_cb(state, &state_ops, NULL, 0400);
+MODULE_PARM_DESC(state, "ID ENABLED TERMS VALUE TRIGGER AFTER of each event with any: what the callbacks have set; VALUE is of the first term of its filter");
 
 static int filter_error_id;
 module_param(filter_error_id, int, 0600);
 MODULE_PARM_DESC(filter_error_id, "the event whose set_filter() returns -EIO");
 
-static unsigned long filtered_ids;
-module_param(filtered_ids, ulong, 0400);
-MODULE_PARM_DESC(filtered_ids, "bit per id of an event to which set_filter() has given a filter");
-
-static unsigned long filter_value;
-module_param(filter_value, ulong, 0400);
-MODULE_PARM_DESC(filter_value, "the value in the first term of the last filter of set_filter()");
-
 static int get_filter(char *text, const struct kernel_param *param);
 static const struct kernel_param_ops filter_ops = { .get = get_filter };
 module_param_cb(filter, &filter_ops, NULL, 0400);
-MODULE_PARM_DESC(filter, "the terms of that filter: WIDTH OPERATOR VALUE ON_TRUE ON_FALSE, -WIDTH for a signed field");
+MODULE_PARM_DESC(filter, "the terms of the last filter of set_filter(): WIDTH OPERATOR VALUE ON_TRUE ON_FALSE, -WIDTH for a signed field");
 
 static char *trace;
 module_param(trace, charp, 0400);
@@ -245,14 +238,27 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 	return 0;
 }
 
+/* What the callbacks have set, by event id */
+static struct { bool enabled; u32 nr_terms, trigger, after; u64 value; } events[HYPTRACE_MAX_EVENT_ID];
+
+static int get_state(char *text, const struct kernel_param *param)
+{
+	int length = 0;
+	u16 id;
+
+	for (id = 0; id < ARRAY_SIZE(events); id++)
+		if (events[id].enabled || events[id].nr_terms || events[id].trigger)
+			length += sysfs_emit_at(text, length, "%s%u %d %u %llu %u %u", length ? ", " : "", id,
+						events[id].enabled, events[id].nr_terms, events[id].value,
+						events[id].trigger, events[id].after);
+	return length;
+}
+
 static int enable_event(u16 id, bool enable, void *priv)
 {
 	if (id == event_error_id)
 		return -EIO;
-	if (enable)
-		enabled_ids |= BIT(id);
-	else
-		enabled_ids &= ~BIT(id);
+	events[id].enabled = enable;
 
 	return 0;
 }
@@ -276,13 +282,11 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 {
 	if (id == filter_error_id)
 		return -EIO;
+	events[id].nr_terms = nr;
+	events[id].value = nr ? terms[0].value : 0;
 	if (nr) {
-		filtered_ids |= BIT(id);
-		filter_value = terms[0].value;
 		nr_last_terms = nr;
 		memcpy(last_terms, terms, nr * sizeof(*terms));
-	} else {
-		filtered_ids &= ~BIT(id);
 	}
 
 	return 0;
@@ -292,7 +296,11 @@ static bool paused;
 
 static int set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *priv)
 {
-	return id == trigger_error_id ? -EIO : 0;
+	if (id == trigger_error_id)
+		return -EIO;
+	events[id].trigger = trigger;
+	events[id].after = after;
+	return 0;
 }
 
 static int pause(void *priv)

@@ -142,7 +142,7 @@ static void absolute_time(void **state)
 	check_readers(&page, 1, time + 7);
 }
 
-/* Put an event with a length word, as mainline's writer does. Return the number of the word behind it. */
+/* Put an event with a length word, as mainline's writer does. Return the index behind it. */
 static u32 put_long(u32 *words, u32 at, u32 delta, u32 payload)
 {
 	words[at] = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta);
@@ -187,7 +187,8 @@ static void long_events(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		page.words[last + 1] = cases[i].length;
 		time = 1000;
-		assert_int_equal(driver_walk(page.words, page.commit, &time, &events), !!cases[i].found);
+		assert_int_equal(driver_walk(page.words, page.commit, &time, &events),
+				 !!cases[i].found);
 		assert_int_equal(events, 5 + cases[i].found);
 	}
 }
