@@ -125,6 +125,14 @@ TEST_F(faults, what_fires_in_a_pause_is_announced)
 	nl_close(&listener);
 }
 
+/* What the first answer says has fired; an empty text: nothing */
+static const char *fired_event(const struct nl_answer *remotes)
+{
+	const struct nlattr *fired = nl_attr(nl_first(remotes), HYPTRACE_A_REMOTE_FIRED);
+
+	return fired ? nl_str(nl_nested(fired, HYPTRACE_A_FIRED_EVENT)) : "";
+}
+
 /* Whether the recording has ended, as the next notification of a trigger says; or an errno. */
 static int next_ended(struct nl *listener)
 {
@@ -144,6 +152,28 @@ static void fire_and_go_on(struct __test_metadata *_metadata, struct nl *listene
 	SET("goes_on", 1);
 	SET("fired_id", id);
 	EXPECT_EQ(0, next_ended(listener));
+}
+
+/* It is announced once, however often the driver looks. */
+TEST_F(faults, what_fires_is_announced_once)
+{
+	struct nl listener;
+	struct info info;
+	unsigned int i;
+
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	fire_and_go_on(_metadata, &listener, self->exit);
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
+	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, REMOTE);
+	ASSERT_EQ(0, nl_do(&self->nl, &msg, &answer));
+	EXPECT_STREQ("hyp_exit", fired_event(&answer));
+	/* the new state of the remote, and nothing else */
+	ASSERT_NE(NULL, control_next_change(&listener, SOON_MS));
+	EXPECT_EQ(NULL, control_next_change(&listener, QUIET_MS));
+	EXPECT_LT(0, get_parameter(PARAMETERS "looks"));
+	nl_close(&listener);
 }
 
 /* The driver looks until the recording has ended, even if another trigger notifies. */
