@@ -138,6 +138,14 @@ TEST_F(query, hypercalls_are_listed_as_described)
 	EXPECT_EQ(9, nl_u32(nl_attr(call, HYPTRACE_A_HYPERCALL_ID)));
 	EXPECT_FALSE(nl_attr(call, HYPTRACE_A_HYPERCALL_RETURNS));
 	EXPECT_TRUE(nl_attr(call, HYPTRACE_A_HYPERCALL_RAW));
+	/* another remote has none; without a name, all remotes are meant */
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_HYPERCALL_GET);
+	nl_put_str(&msg, HYPTRACE_A_HYPERCALL_REMOTE, "faulty2");
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	EXPECT_EQ(0, answer.nr);
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_HYPERCALL_GET);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	EXPECT_EQ(3, answer.nr);
 }
 
 /* Read a file of debugfs. Return the number behind the name of a line, or -1. */
