@@ -102,6 +102,52 @@ TEST_F(faults, a_removed_start_arms_unless_a_trigger_has_fired)
 	EXPECT_ARMS(2);
 }
 
+/* Hold hyp_exit with a trigger that stops so many sub-buffers later, and release it. */
+static int hold_and_release(struct nl *nl, uint32_t trigger, uint32_t after)
+{
+	int err;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "hyp_exit");
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
+	nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, trigger);
+	if (after)
+		nl_put_u32(&msg, HYPTRACE_A_EVENT_AFTER, after);
+	err = nl_do(nl, &msg, &answer);
+	if (err)
+		return err;
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_RELEASE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	return nl_do(nl, &msg, &answer);
+}
+
+/* A hold arms. Its end does so if the event gets back another trigger, and none has fired. */
+TEST_F(faults, a_release_arms_if_it_changes_a_trigger)
+{
+	char before[PARAMETER_SIZE], after[PARAMETER_SIZE];
+	struct nl other;
+
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	EXPECT_ARMS(1);
+	read_parameter(PARAMETERS "state", before);
+	ASSERT_EQ(0, nl_open(&other));
+	ASSERT_EQ(0, hold_and_release(&other, HYPTRACE_TRIGGER_ACTION_STOP, 0));
+	EXPECT_ARMS(2);
+	ASSERT_EQ(0, hold_and_release(&other, HYPTRACE_TRIGGER_ACTION_STOP, 2));
+	EXPECT_ARMS(4);
+	ASSERT_EQ(0, hold_and_release(&other, HYPTRACE_TRIGGER_ACTION_START, 0));
+	EXPECT_ARMS(6);
+	ASSERT_EQ(0, hold_and_release(&other, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0));
+	EXPECT_ARMS(7);
+	SET("fired_id", self->exit);
+	ASSERT_EQ(0, hold_and_release(&other, HYPTRACE_TRIGGER_ACTION_NOTIFY, 0));
+	EXPECT_ARMS(7);
+	EXPECT_STREQ(before, read_parameter(PARAMETERS "state", after));
+	nl_close(&other);
+}
+
 /* What fires while the triggers are armed again is announced before that. */
 TEST_F(faults, what_fires_in_a_pause_is_announced)
 {
