@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include "kselftest_harness.h"
 #include "privilege.h"
@@ -188,6 +189,45 @@ TEST_F(refuse, malformed_messages)
 	}
 	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
 	EXPECT_TRUE(snapshot_equal(&before, &after));
+}
+
+/* Each request of a system call takes memory until the call returns: see MAX_KEPT in request.c. */
+TEST_F(refuse, more_requests_in_one_system_call_than_64)
+{
+	static char requests[NL_MSG_SIZE], received[NL_MSG_SIZE];
+	unsigned int i, nr = 0, nr_done = 0, nr_refused = 0;
+	const struct nlmsghdr *hdr;
+	size_t size = 0;
+	ssize_t len;
+
+	for (i = 0; i < 66; i++) {
+		nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
+		nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, variant->remote);
+		msg.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+		msg.hdr.nlmsg_seq = i;
+		memcpy(requests + size, &msg, msg.hdr.nlmsg_len);
+		size += NLMSG_ALIGN(msg.hdr.nlmsg_len);
+	}
+	ASSERT_EQ(size, send(self->nl.fd, requests, size, 0));
+	while (nr < 66) {
+		len = recv(self->nl.fd, received, sizeof(received), 0);
+		ASSERT_LT(0, len);
+		for (hdr = (void *)received; NLMSG_OK(hdr, len); hdr = NLMSG_NEXT(hdr, len)) {
+			const struct nlmsgerr *err = NLMSG_DATA(hdr);
+
+			if (hdr->nlmsg_type != NLMSG_ERROR)
+				continue;
+			nr++;
+			nr_done += !err->error;
+			nr_refused += err->error == -ENOBUFS;
+		}
+	}
+	EXPECT_EQ(64, nr_done);
+	EXPECT_EQ(2, nr_refused);
+	/* The next one may have as many. */
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
+	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, variant->remote);
+	EXPECT_EQ(0, nl_do(&self->nl, &msg, &answer));
 }
 
 TEST_F(refuse, unknown_operations)
