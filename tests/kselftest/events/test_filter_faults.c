@@ -62,7 +62,7 @@ static bool has_state(struct _test_data_faults *self, bool enabled, unsigned int
 	return !strcmp(wanted, read_parameter(PARAMETERS "state", text));
 }
 
-/* The request fails, and has changed nothing: neither what the driver says nor what the remote has. */
+/* The request fails, and changes neither what the driver says nor what the remote has. */
 #define EXPECT_EIO(request)							\
 	do {									\
 		char state[PARAMETER_SIZE], state_after[PARAMETER_SIZE];	\

@@ -142,6 +142,36 @@ static void absolute_time(void **state)
 	check_readers(&page, 1, time + 7);
 }
 
+/* An absolute time has 59 bits. The others are those of the time before, or of one more. */
+static void absolute_time_of_a_late_sub_buffer(void **state)
+{
+	const u64 high = 3ULL << 59, low = 0x7fffffffffffff0, in_delta = BIT(HYPTRACE_DELTA_BITS) - 1;
+	static const u64 absolute[] = { 0x7fffffffffffffd, 5, 0x7ffffffffffffff, 0 };
+	static const u64 carries[] = { 0, 1, 1, 2 };
+	struct {
+		u64 time_stamp;
+		u64 commit;
+		u32 words[PAGE_SIZE / sizeof(u32) - 4];
+	} page = { .time_stamp = high + low, .commit = 16 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		page.words[4 * i] = hyptrace_record_header(HYPTRACE_TYPE_TIME_ABSOLUTE,
+							   absolute[i] & in_delta);
+		page.words[4 * i + 1] = absolute[i] >> HYPTRACE_DELTA_BITS;
+		page.words[4 * i + 2] = hyptrace_record_header(1, 0);
+		page.commit = 16 * (i + 1);
+		check_readers(&page, i + 1, high + (carries[i] << 59) + absolute[i]);
+	}
+	/* A time without them is what it says, also if it is before. */
+	page.time_stamp = low;
+	page.words[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_ABSOLUTE, 7);
+	page.words[1] = 0;
+	page.commit = 16;
+	check_readers(&page, 1, 7);
+}
+
 /* Put an event with a length word, as mainline's writer does. Return the index behind it. */
 static u32 put_long(u32 *words, u32 at, u32 delta, u32 payload)
 {
@@ -200,6 +230,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events, start, stop),
 		cmocka_unit_test_setup_teardown(gap, start, stop),
 		cmocka_unit_test(absolute_time),
+		cmocka_unit_test(absolute_time_of_a_late_sub_buffer),
 		cmocka_unit_test(long_events),
 	};
 
