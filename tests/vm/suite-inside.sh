@@ -34,7 +34,7 @@ unload()
 complains()
 {
 	unload
-	. vm/console.sh
+	. "$(dirname "${BASH_SOURCE[0]}")/console.sh"
 	console_complaints <(dmesg)
 }
 

@@ -109,7 +109,7 @@ TEST_F_TIMEOUT(boot, filters_mean_what_they_say, PATIENCE_S)
 		ASSERT_EQ(0, boot(self, words));
 		EXPECT_STREQ(cases[i].terms, terms()) TH_LOG("%s", cases[i].filter);
 		EXPECT_STREQ(cases[i].filter, filter_text(&self->nl, REMOTE, cases[i].event));
-		EXPECT_FALSE(log_has(self->kmsg, "words of the boot")) TH_LOG("%s", cases[i].filter);
+		EXPECT_FALSE(log_has(self->kmsg, "words of the")) TH_LOG("%s", cases[i].filter);
 	}
 }
 

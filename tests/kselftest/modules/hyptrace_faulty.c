@@ -239,18 +239,18 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 }
 
 /* What the callbacks have set, by event id */
-static struct { bool enabled; u32 nr_terms, trigger, after; u64 value; } events[HYPTRACE_MAX_EVENT_ID];
+static struct { u32 enabled, nr_terms, trigger, after; u64 value; } of_event[HYPTRACE_MAX_EVENT_ID];
 
 static int get_state(char *text, const struct kernel_param *param)
 {
-	int length = 0;
-	u16 id;
+	int length = 0, id;
 
-	for (id = 0; id < ARRAY_SIZE(events); id++)
-		if (events[id].enabled || events[id].nr_terms || events[id].trigger)
-			length += sysfs_emit_at(text, length, "%s%u %d %u %llu %u %u", length ? ", " : "", id,
-						events[id].enabled, events[id].nr_terms, events[id].value,
-						events[id].trigger, events[id].after);
+	for (id = 0; id < ARRAY_SIZE(of_event); id++)
+		if (of_event[id].enabled || of_event[id].nr_terms || of_event[id].trigger)
+			length += sysfs_emit_at(text, length, "%s%d %u %u %llu %u %u",
+						length ? ", " : "", id, of_event[id].enabled,
+						of_event[id].nr_terms, of_event[id].value,
+						of_event[id].trigger, of_event[id].after);
 	return length;
 }
 
@@ -258,7 +258,7 @@ static int enable_event(u16 id, bool enable, void *priv)
 {
 	if (id == event_error_id)
 		return -EIO;
-	events[id].enabled = enable;
+	of_event[id].enabled = enable;
 
 	return 0;
 }
@@ -282,8 +282,8 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 {
 	if (id == filter_error_id)
 		return -EIO;
-	events[id].nr_terms = nr;
-	events[id].value = nr ? terms[0].value : 0;
+	of_event[id].nr_terms = nr;
+	of_event[id].value = nr ? terms[0].value : 0;
 	if (nr) {
 		nr_last_terms = nr;
 		memcpy(last_terms, terms, nr * sizeof(*terms));
@@ -298,8 +298,8 @@ static int set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after, void *p
 {
 	if (id == trigger_error_id)
 		return -EIO;
-	events[id].trigger = trigger;
-	events[id].after = after;
+	of_event[id].trigger = trigger;
+	of_event[id].after = after;
 	return 0;
 }
 

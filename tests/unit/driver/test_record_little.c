@@ -145,7 +145,8 @@ static void absolute_time(void **state)
 /* An absolute time has 59 bits. The others are those of the time before, or of one more. */
 static void absolute_time_of_a_late_sub_buffer(void **state)
 {
-	const u64 high = 3ULL << 59, low = 0x7fffffffffffff0, in_delta = BIT(HYPTRACE_DELTA_BITS) - 1;
+	const u64 in_delta = BIT(HYPTRACE_DELTA_BITS) - 1, high = 3ULL << 59;
+	const u64 low = 0x7fffffffffffff0;
 	static const u64 absolute[] = { 0x7fffffffffffffd, 5, 0x7ffffffffffffff, 0 };
 	static const u64 carries[] = { 0, 1, 1, 2 };
 	struct {
