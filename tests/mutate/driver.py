@@ -43,10 +43,9 @@ KEPT = "test_kept.sh"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 60
-# If more tests than these execute a statement, those that take longer than this are left out.
-ENOUGH, SLOW_S = 10, 5
-# but for those that find what happens after errors of the kernel
-FAILING = {"test_fail_nth", "test_fail_load"}
+# If more tests than these execute a statement, those that take longer than this are left out, unless they execute a line of
+# the file that at most FEW tests do.
+ENOUGH, SLOW_S, FEW = 10, 5, 3
 # Most tests sleep a lot, so there are more workers than CPUs.
 WORKERS = 2 * (os.cpu_count() or 1)
 # How many mutants there are to a test without a change
@@ -220,7 +219,10 @@ class Run:
             min((line for line in known if line > mutant.line), default=0)}
         names = [name for name in self.names if with_code & self.executed[name].get(mutant.path, set())]
         if len(names) > ENOUGH:
-            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or name in FAILING]
+            tests = collections.Counter(line for name in self.names for line in self.executed[name].get(mutant.path, ()))
+            rare = {line for line, nr in tests.items() if nr <= FEW}
+            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or
+                     rare & self.executed[name].get(mutant.path, set())]
         return sorted(names, reverse=True,
                       key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
 

@@ -207,12 +207,13 @@ static void long_events(void **state)
 	page.words[at++] = 1;
 	at = put_long(page.words, at, 9, 16);
 	page.words[at++] = hyptrace_record_header(1, 11);
-	at += 1;
+	page.words[at++] = 8;	/* would be a length */
+	at = put_long(page.words, at, 0, 4);
 	last = at;
 	at = put_long(page.words, at, 13, 12);
 	at = put_long(page.words, at, 17, 0);
 	page.commit = at * sizeof(u32);
-	check_readers(&page, 7, 1000 + (1U << HYPTRACE_DELTA_BITS) + 5 + 7 + 3 + 9 + 11 + 13 + 17);
+	check_readers(&page, 8, 1000 + (1U << HYPTRACE_DELTA_BITS) + 5 + 7 + 3 + 9 + 11 + 13 + 17);
 
 	/* The length of the last event but one: 0 events are found there if it is malformed. */
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -220,7 +221,7 @@ static void long_events(void **state)
 		time = 1000;
 		assert_int_equal(driver_walk(page.words, page.commit, &time, &events),
 				 !!cases[i].found);
-		assert_int_equal(events, 5 + cases[i].found);
+		assert_int_equal(events, 6 + cases[i].found);
 	}
 }
 
