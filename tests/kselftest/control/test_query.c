@@ -145,7 +145,7 @@ TEST_F(query, hypercalls_are_listed_as_described)
 	EXPECT_EQ(0, answer.nr);
 	nl_begin(&msg, &self->nl, HYPTRACE_CMD_HYPERCALL_GET);
 	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
-	EXPECT_EQ(3, answer.nr);
+	EXPECT_LE(3, answer.nr);
 }
 
 /* Read a file of debugfs. Return the number behind the name of a line, or -1. */

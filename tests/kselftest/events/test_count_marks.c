@@ -23,17 +23,9 @@ FIXTURE(count_marks) {
 	struct nl nl;
 };
 
-FIXTURE_VARIANT(count_marks) {
-	const char *remote;
-};
-
-FIXTURE_VARIANT_ADD(count_marks, test) {
-	.remote = REMOTE,
-};
-
 FIXTURE_SETUP(count_marks)
 {
-	counters_remote = variant->remote;
+	counters_remote = REMOTE;
 	ASSERT_EQ(0, system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test"));
 	ASSERT_EQ(0, system("modprobe hyptrace_test counts=1"));
 	ASSERT_EQ(0, nl_open(&self->nl));
