@@ -138,14 +138,23 @@ TEST_F(query, hypercalls_are_listed_as_described)
 	EXPECT_EQ(9, nl_u32(nl_attr(call, HYPTRACE_A_HYPERCALL_ID)));
 	EXPECT_FALSE(nl_attr(call, HYPTRACE_A_HYPERCALL_RETURNS));
 	EXPECT_TRUE(nl_attr(call, HYPTRACE_A_HYPERCALL_RAW));
-	/* another remote has none; without a name, all remotes are meant */
-	nl_begin(&msg, &self->nl, HYPTRACE_CMD_HYPERCALL_GET);
-	nl_put_str(&msg, HYPTRACE_A_HYPERCALL_REMOTE, "faulty2");
-	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
-	EXPECT_EQ(0, answer.nr);
-	nl_begin(&msg, &self->nl, HYPTRACE_CMD_HYPERCALL_GET);
-	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
-	EXPECT_LE(3, answer.nr);
+}
+
+/* How many hypercalls a remote has, or all have */
+static unsigned int nr_hypercalls(struct nl *nl, const char *remote)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_HYPERCALL_GET);
+	if (remote)
+		nl_put_str(&msg, HYPTRACE_A_HYPERCALL_REMOTE, remote);
+	return nl_dump(nl, &msg, &answer) ? 0 : answer.nr;
+}
+
+TEST_F(query, hypercalls_are_those_of_one_remote_or_of_all)
+{
+	EXPECT_EQ(3, nr_hypercalls(&self->nl, REMOTE));
+	EXPECT_EQ(0, nr_hypercalls(&self->nl, "faulty2"));
+	EXPECT_EQ(3, nr_hypercalls(&self->nl, "faulty4"));
+	EXPECT_EQ(6 + nr_hypercalls(&self->nl, "hypervisor"), nr_hypercalls(&self->nl, NULL));
 }
 
 /* Read a file of debugfs. Return the number behind the name of a line, or -1. */

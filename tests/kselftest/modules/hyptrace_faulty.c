@@ -3,7 +3,7 @@
  * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
  * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
  * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
- * "faulty3" cannot discard events.
+ * "faulty3" cannot discard events, "faulty4" has hypercalls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -578,8 +578,8 @@ static int __init faulty_init(void)
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
 			.counting	= i ? NULL : &counting,
-			.hypercalls	= i ? NULL : hypercalls,
-			.nr_hypercalls	= i ? 0 : ARRAY_SIZE(hypercalls),
+			.hypercalls	= i % 3 ? NULL : hypercalls,
+			.nr_hypercalls	= i % 3 ? 0 : ARRAY_SIZE(hypercalls),
 			.print		= i ? NULL : hyptrace_print_event,
 			.boot		= i ? NULL : trace,
 			.missing	= i ? 0 : missing,
