@@ -25,12 +25,22 @@
 
 static struct hyptrace_remote *remote;
 
+/* Act as a hypervisor that does not do what it is asked for. */
+static int fault_op = -1;
+module_param(fault_op, int, 0644);
+MODULE_PARM_DESC(fault_op, "the operation of the writer that is not done, for tests");
+static int fault_ret;
+module_param(fault_ret, int, 0644);
+MODULE_PARM_DESC(fault_ret, "what that operation returns");
+
 /* The writer runs with interrupts off, as at EL2. */
 static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	unsigned long flags;
 	s64 ret;
 
+	if (op == READ_ONCE(fault_op))
+		return fault_ret;
 	local_irq_save(flags);
 	ret = hyptrace_hcall(op, arg1, arg2, arg3);
 	local_irq_restore(flags);

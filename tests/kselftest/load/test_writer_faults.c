@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A writer that does not do what the driver asks for: each request fails with the writer's error,
+ * or does without it, and when the writer works again, so does everything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "kselftest_harness.h"
+#include "control.h"
+#include "counters.h"
+#include "parameter.h"
+#include "page.h"
+
+#include "../../../hyp/abi.h"
+
+#define REMOTE		"test"
+#define PARAMETERS	"/sys/module/hyptrace_test/parameters/"
+#define SMALL		(8 * PAGE)
+#define LARGE		(16 * PAGE)
+#define CPU		1
+
+FIXTURE(writer_faults) {
+	struct nl nl;
+};
+
+FIXTURE_SETUP(writer_faults)
+{
+	counters_remote = REMOTE;
+	ASSERT_EQ(0, system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test"));
+	ASSERT_EQ(0, system("modprobe hyptrace_test counts=1"));
+	ASSERT_EQ(0, nl_open(&self->nl));
+}
+
+FIXTURE_TEARDOWN(writer_faults)
+{
+	nl_close(&self->nl);
+	EXPECT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test"));
+}
+
+static int request_load(struct nl *nl)
+{
+	return control_load(nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE);
+}
+
+static int request_start(struct nl *nl)
+{
+	return control(nl, HYPTRACE_CMD_START, REMOTE);
+}
+
+static int request_enable(struct nl *nl)
+{
+	return control_enable(nl, REMOTE, "selftest", true);
+}
+
+static int request_mark(struct nl *nl)
+{
+	return control_mark(nl, REMOTE, CPU, 0, 1);
+}
+
+static int request_count(struct nl *nl)
+{
+	return counters_set(nl, "hyp_enter", true);
+}
+
+static int request_count_reset(struct nl *nl)
+{
+	return counters_reset(nl, CPU);
+}
+
+static int request_resize(struct nl *nl)
+{
+	return control_set_size(nl, REMOTE, LARGE);
+}
+
+static int request_clear(struct nl *nl)
+{
+	return control_clear(nl, REMOTE, CPU);
+}
+
+static int request_read(struct nl *nl)
+{
+	static uint8_t page[PAGE_MAX];
+	int fd = open_attached(REMOTE, CPU, O_NONBLOCK), err;
+
+	(void)nl;
+	err = read(fd, page, sizeof(page)) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+static int request_disable(struct nl *nl)
+{
+	return control_enable(nl, REMOTE, "selftest", false);
+}
+
+static int request_stop(struct nl *nl)
+{
+	return control(nl, HYPTRACE_CMD_STOP, REMOTE);
+}
+
+static int request_unload(struct nl *nl)
+{
+	return control(nl, HYPTRACE_CMD_UNLOAD, REMOTE);
+}
+
+static int request_uncount(struct nl *nl)
+{
+	return counters_set(nl, "hyp_enter", false);
+}
+
+/* One after another, these work. */
+static const struct request {
+	const char	*name;
+	int		(*send)(struct nl *nl);
+} requests[] = {
+	{ "load", request_load }, { "start", request_start }, { "enable", request_enable },
+	{ "mark", request_mark }, { "count", request_count },
+	{ "count-reset", request_count_reset }, { "resize", request_resize },
+	{ "clear", request_clear }, { "mark", request_mark }, { "read", request_read },
+	{ "disable", request_disable }, { "stop", request_stop }, { "unload", request_unload },
+	{ "uncount", request_uncount },
+};
+
+#define NR_REQUESTS	(sizeof(requests) / sizeof(requests[0]))
+
+static int set_fault(int op, int ret)
+{
+	return set_parameter(PARAMETERS "fault_ret", ret) ?:
+	       set_parameter(PARAMETERS "fault_op", op);
+}
+
+/*
+ * What an operation returns, and the requests that then fail with which error. RING_FREE,
+ * COUNT_FREE and MOVE are left out: after them, the writer may still own pages, which are leaked.
+ * TABLE and COUNT_RESET return 1 until they have done all.
+ */
+static const struct fault {
+	int		op;
+	int		ret;
+	int		err;
+	const char	*failing[3];
+} faults[] = {
+	{ HYPTRACE_OP_RING_BEGIN, -EIO, -EIO, { "load", "resize" } },
+	{ HYPTRACE_OP_RING_DIR, -EIO, -EIO, { "load", "resize" } },
+	{ HYPTRACE_OP_RING_TABLE, -EIO, -EIO, { "load", "resize" } },
+	{ HYPTRACE_OP_RING_TABLE, 1, -EPROTO, { "load", "resize" } },
+	{ HYPTRACE_OP_RING_READY, -EIO, -EIO, { "load", "resize" } },
+	{ HYPTRACE_OP_ATTACH, -EIO, -EIO, { "start", "enable", "disable" } },
+	{ HYPTRACE_OP_DETACH, -EIO, -EIO, { "stop" } },
+	{ HYPTRACE_OP_SWAP, -EIO, -EIO, { "read" } },
+	{ HYPTRACE_OP_RESET, -EIO, -EIO, { "clear" } },
+	{ HYPTRACE_OP_EXCHANGE, -EIO, -EIO, { "resize" } },
+	{ HYPTRACE_OP_WRITE, -EIO, -EIO, { "mark" } },
+	{ HYPTRACE_OP_PAUSE, -EIO, -EIO, { "start" } },
+	{ HYPTRACE_OP_ARM, -EIO, -EIO, { "start" } },
+	{ HYPTRACE_OP_COUNT_PAGE, -EIO, -EIO, { "count" } },
+	{ HYPTRACE_OP_COUNT, -EIO, -EIO, { "count", "uncount" } },
+	{ HYPTRACE_OP_COUNT_RESET, -EIO, -EIO, { "count-reset" } },
+	{ HYPTRACE_OP_COUNT_RESET, 1, -EPROTO, { "count-reset" } },
+};
+
+static bool fails(const struct fault *fault, const char *request)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3 && fault->failing[i]; i++)
+		if (!strcmp(fault->failing[i], request))
+			return true;
+	return false;
+}
+
+TEST_F(writer_faults, what_is_not_done_fails_and_can_be_repeated)
+{
+	const struct request *request;
+	const struct fault *fault;
+
+	for (fault = faults; fault < faults + sizeof(faults) / sizeof(faults[0]); fault++) {
+		for (request = requests; request < requests + NR_REQUESTS; request++) {
+			const int err = fails(fault, request->name) ? fault->err : 0;
+
+			ASSERT_EQ(0, set_fault(fault->op, fault->ret));
+			EXPECT_EQ(err, request->send(&self->nl))
+				TH_LOG("operation %d: %s", fault->op, request->name);
+			ASSERT_EQ(0, set_fault(-1, 0));
+			EXPECT_TRUE(!err || !request->send(&self->nl))
+				TH_LOG("after operation %d: %s", fault->op, request->name);
+		}
+		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+		ASSERT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test counts=1"));
+	}
+}
+
+TEST_HARNESS_MAIN
