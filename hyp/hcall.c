@@ -58,6 +58,18 @@ void hyptrace_free_rings(void)
 	free_percpu(hyptrace_spare_rings);
 	free_percpu(hyptrace_rings);
 }
+
+/**
+ * hyptrace_visit() - record and count the events of a hypercall that does nothing
+ * @unused:	for smp_call_function_single()
+ *
+ * Context: interrupts are off.
+ */
+void hyptrace_visit(void *unused)
+{
+	hyptrace(hyp_enter, HYPTRACE_REASON_HVC);
+	hyptrace(hyp_exit, HYPTRACE_REASON_ERET_HOST);
+}
 #endif
 
 /* The list of events as text. The host compares its hash with that of its own list. */

@@ -15,7 +15,6 @@
 
 #include "../../hyp/hcall.h"
 #include "hyp_events.h"
-#include "test.h"
 #include "writer.h"
 
 /* Period in which the events that are due at the set rate are written */
@@ -130,7 +129,7 @@ static int write_and_visit(unsigned int cpu, u64 value, u32 count, void *priv)
 	int ret = hyptrace_writer_ops.write_selftest(cpu, value, count, priv);
 
 	for (; !ret && count; count--)
-		ret = smp_call_function_single(cpu, hyptrace_test_visit, NULL, true);
+		ret = smp_call_function_single(cpu, hyptrace_visit, NULL, true);
 
 	return ret;
 }
