@@ -29,7 +29,7 @@ plan=(
 	"be@6.12 vm/big-endian.sh"
 	"debug@6.12 kselftest"
 	"debug@newest kselftest"
-	"kcsan@6.12"
+	"kcsan@6.12 kselftest"
 	"llvm@6.12 kselftest"
 	"gki@6.12 --cpu max kselftest bats"
 	"gki@newest --cpu max kselftest bats"

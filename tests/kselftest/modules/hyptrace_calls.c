@@ -249,18 +249,23 @@ static void know(struct calls_known *call, struct kvm *vm)
  */
 #define CALL_EL2(instruction, call)					\
 	do {								\
-		register u64 x0 asm("x0") = (call)->x[0];		\
-		register u64 x1 asm("x1") = (call)->x[1];		\
-		register u64 x2 asm("x2") = (call)->x[2];		\
-		register u64 x3 asm("x3") = (call)->x[3];		\
-		register u64 x4 asm("x4") = (call)->x[4];		\
+		/* KCSAN and KASAN call a function for each access to memory. */ \
+		u64 in[] = { (call)->x[0], (call)->x[1], (call)->x[2], (call)->x[3], (call)->x[4] }; \
+		u64 ret0, ret1;						\
+		register u64 x0 asm("x0") = in[0];			\
+		register u64 x1 asm("x1") = in[1];			\
+		register u64 x2 asm("x2") = in[2];			\
+		register u64 x3 asm("x3") = in[3];			\
+		register u64 x4 asm("x4") = in[4];			\
 									\
 		asm volatile(instruction				\
 			     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4) \
 			     : : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", \
 				 "x13", "x14", "x15", "x16", "x17", "memory"); \
-		(call)->ret[0] = x0;					\
-		(call)->ret[1] = x1;					\
+		ret0 = x0;						\
+		ret1 = x1;						\
+		(call)->ret[0] = ret0;					\
+		(call)->ret[1] = ret1;					\
 	} while (0)
 
 static void make_call(struct calls_one *call)
