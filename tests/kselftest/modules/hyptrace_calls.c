@@ -250,7 +250,8 @@ static void know(struct calls_known *call, struct kvm *vm)
 #define CALL_EL2(instruction, call)					\
 	do {								\
 		/* KCSAN and KASAN call a function for each access to memory. */ \
-		u64 in[] = { (call)->x[0], (call)->x[1], (call)->x[2], (call)->x[3], (call)->x[4] }; \
+		u64 in[] = { (call)->x[0], (call)->x[1], (call)->x[2],	\
+			     (call)->x[3], (call)->x[4] };		\
 		u64 ret0, ret1;						\
 		register u64 x0 asm("x0") = in[0];			\
 		register u64 x1 asm("x1") = in[1];			\
