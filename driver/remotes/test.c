@@ -38,8 +38,8 @@ static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	unsigned long flags;
 	s64 ret;
 
-	if (op == READ_ONCE(fault_op))
-		return fault_ret;
+	if ((s64)op == READ_ONCE(fault_op))
+		return READ_ONCE(fault_ret);
 	local_irq_save(flags);
 	ret = hyptrace_hcall(op, arg1, arg2, arg3);
 	local_irq_restore(flags);
@@ -128,8 +128,10 @@ static int write_and_visit(unsigned int cpu, u64 value, u32 count, void *priv)
 {
 	int ret = hyptrace_writer_ops.write_selftest(cpu, value, count, priv);
 
-	for (; !ret && count; count--)
+	for (; !ret && count; count--) {
 		ret = smp_call_function_single(cpu, hyptrace_visit, NULL, true);
+		cond_resched();
+	}
 
 	return ret;
 }

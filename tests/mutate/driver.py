@@ -6,7 +6,7 @@ driver.py tries a random sample of the mutants of the files that this kernel has
 chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
 mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has
 stopped, and AGAIN=1 tries those again that have survived. RESULTS=FILE also keeps what each test executes, in FILE.lines, as
-long as no file changes. tests/um/build.sh must have built the kernel.
+long as driver/, hyp/ and tests/kselftest do not change: remove it after other changes. tests/um/build.sh must have built the kernel.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
@@ -46,6 +46,8 @@ LIMIT_S = 60
 # If more tests than these execute a statement, those that take longer than this are left out, unless they execute a line of
 # the file that at most FEW tests do.
 ENOUGH, SLOW_S, FEW = 10, 5, 3
+# Lines
+NEAR = 3
 # Most tests sleep a lot, so there are more workers than CPUs.
 WORKERS = 2 * (os.cpu_count() or 1)
 # How many mutants there are to a test without a change
@@ -213,11 +215,10 @@ class Run:
     def likely(self, mutant):
         """The tests that execute the statement, those first that kill most mutants of this file per second"""
         known = self.with_code[mutant.path]
-        # The compiler may move the code of a statement to a line next to it.
-        with_code = known.intersection(mutant.lines) or {
-            max((line for line in known if line < mutant.line), default=0),
-            min((line for line in known if line > mutant.line), default=0)}
-        names = [name for name in self.names if with_code & self.executed[name].get(mutant.path, set())]
+        # The compiler may move the code of a statement to a line near it.
+        with_code = known.intersection(mutant.lines) or known.intersection(range(mutant.line - NEAR, mutant.line + NEAR + 1))
+        names = [name for name in self.names
+                 if not with_code or with_code & self.executed[name].get(mutant.path, set())]
         if len(names) > ENOUGH:
             tests = collections.Counter(line for name in self.names for line in self.executed[name].get(mutant.path, ()))
             rare = {line for line, nr in tests.items() if nr <= FEW}

@@ -281,7 +281,7 @@ int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 }
 
 /*
- * The smallest receive buffer for these messages. A part of a dump of events may be some times as
+ * A small receive buffer for these messages. A part of a dump of events may be some times as
  * long as the longest of them, which may have a list of all functions of EL2.
  */
 static size_t room_for(const struct nl_answer *answer)
@@ -297,7 +297,7 @@ static size_t room_for(const struct nl_answer *answer)
 }
 
 /**
- * nl_parts_are_whole - dump in parts that end anywhere in a message
+ * nl_parts_are_whole - repeat a dump with receive buffers of many sizes, which make its parts
  * @msg:	the request; its family is that of any socket
  * @answer:	the whole dump
  *
@@ -312,7 +312,7 @@ bool nl_parts_are_whole(struct nl_msg *msg, const struct nl_answer *answer)
 
 	if (nl_open_room(&nl, first))
 		return false;
-	for (; same && nl.room < 2 * first; nl.room += step)
+	for (; same && nl.room < 2 * first && nl.room < sizeof(received); nl.room += step)
 		same = !nl_dump(&nl, msg, &parts) && parts.len == answer->len &&
 		       !memcmp(parts.data, answer->data, answer->len);
 	nl_close(&nl);

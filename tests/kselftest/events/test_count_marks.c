@@ -58,7 +58,7 @@ static const struct counter *get_visits(struct nl *nl, uint32_t cpu)
 	return found;
 }
 
-/* The slowest of these visits took long, as the buckets say: an interrupt may come in between. */
+/* The slowest of these visits took as long as the last bucket says, which has no end. */
 static bool longest_is_in_last_bucket(const struct counter *visits)
 {
 	unsigned int last = COUNTER_BUCKETS - 1;
@@ -66,7 +66,9 @@ static bool longest_is_in_last_bucket(const struct counter *visits)
 	while (last && !visits->buckets[last])
 		last--;
 	/* the remote counts ns */
-	return visits->longest >> last == 0 && (!last || visits->longest >> (last - 1));
+	if (last < COUNTER_BUCKETS - 1 && visits->longest >> last)
+		return false;
+	return !last || visits->longest >> (last - 1);
 }
 
 TEST_F(count_marks, each_mark_is_counted_on_its_cpu)

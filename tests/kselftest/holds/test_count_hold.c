@@ -48,7 +48,7 @@ FIXTURE_VARIANT_ADD(count_hold, test) {
 	.restore = "rmmod hyptrace_faulty",
 };
 
-/* Its writer is that of the hypervisor. Only test_count_marks.c has visits. */
+/* Its writer is that of the hypervisor. */
 FIXTURE_VARIANT_ADD(count_hold, test_writer) {
 	.remote = "test",
 	.load = "{ [ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test; } && modprobe hyptrace_test counts=1",

@@ -80,7 +80,7 @@ refuses()
 	! grep 'copied what boot' "$work/log" && [[ ! -e $previous ]]
 }
 
-# Of the 2 MB, each ring needs a page for each sub-buffer, and one more.
+# Of the 2 MB, each ring needs a page for each sub-buffer, one for the reader, and one of data about them.
 says_what_does_not_fit()
 {
 	unload && load || return

@@ -20,6 +20,13 @@
 #define SMALL		(8 * PAGE)
 #define LARGE		(16 * PAGE)
 #define CPU		1
+#define PATIENCE_S	300
+
+static int set_fault(int op, int ret)
+{
+	return set_parameter(PARAMETERS "fault_ret", ret) ?:
+	       set_parameter(PARAMETERS "fault_op", op);
+}
 
 FIXTURE(writer_faults) {
 	struct nl nl;
@@ -35,6 +42,8 @@ FIXTURE_SETUP(writer_faults)
 
 FIXTURE_TEARDOWN(writer_faults)
 {
+	set_fault(-1, 0);
+	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
 	EXPECT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test"));
 }
@@ -125,12 +134,6 @@ static const struct request {
 
 #define NR_REQUESTS	(sizeof(requests) / sizeof(requests[0]))
 
-static int set_fault(int op, int ret)
-{
-	return set_parameter(PARAMETERS "fault_ret", ret) ?:
-	       set_parameter(PARAMETERS "fault_op", op);
-}
-
 /*
  * What an operation returns, and the requests that then fail with which error. RING_FREE,
  * COUNT_FREE and MOVE are left out: after them, the writer may still own pages, which are leaked.
@@ -171,7 +174,7 @@ static bool fails(const struct fault *fault, const char *request)
 	return false;
 }
 
-TEST_F(writer_faults, what_is_not_done_fails_and_can_be_repeated)
+TEST_F_TIMEOUT(writer_faults, what_is_not_done_fails_and_can_be_repeated, PATIENCE_S)
 {
 	const struct request *request;
 	const struct fault *fault;
