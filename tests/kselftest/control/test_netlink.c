@@ -12,6 +12,9 @@
 #include "remotes.h"
 #include "refuse.h"
 
+/* driver/netlink/request.c */
+#define MAX_KEPT	64
+
 REMOTE_FIXTURE(refuse);
 
 TEST_F(refuse, request_without_a_remote)
@@ -191,8 +194,8 @@ TEST_F(refuse, malformed_messages)
 	EXPECT_TRUE(snapshot_equal(&before, &after));
 }
 
-/* Each request of a system call takes memory until the call returns: see MAX_KEPT in request.c. */
-TEST_F(refuse, more_requests_in_one_system_call_than_64)
+/* Each request of a system call takes memory until the call returns. */
+TEST_F(refuse, too_many_requests_in_one_system_call)
 {
 	static char requests[NL_MSG_SIZE], received[NL_MSG_SIZE];
 	unsigned int i, nr = 0, nr_done = 0, nr_refused = 0;
@@ -200,7 +203,7 @@ TEST_F(refuse, more_requests_in_one_system_call_than_64)
 	size_t size = 0;
 	ssize_t len;
 
-	for (i = 0; i < 66; i++) {
+	for (i = 0; i < MAX_KEPT + 2; i++) {
 		nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);
 		nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, variant->remote);
 		msg.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
@@ -209,7 +212,7 @@ TEST_F(refuse, more_requests_in_one_system_call_than_64)
 		size += NLMSG_ALIGN(msg.hdr.nlmsg_len);
 	}
 	ASSERT_EQ(size, send(self->nl.fd, requests, size, 0));
-	while (nr < 66) {
+	while (nr < MAX_KEPT + 2) {
 		len = recv(self->nl.fd, received, sizeof(received), 0);
 		ASSERT_LT(0, len);
 		for (hdr = (void *)received; NLMSG_OK(hdr, len); hdr = NLMSG_NEXT(hdr, len)) {
@@ -222,7 +225,7 @@ TEST_F(refuse, more_requests_in_one_system_call_than_64)
 			nr_refused += err->error == -ENOBUFS;
 		}
 	}
-	EXPECT_EQ(64, nr_done);
+	EXPECT_EQ(MAX_KEPT, nr_done);
 	EXPECT_EQ(2, nr_refused);
 	/* The next one may have as many. */
 	nl_begin(&msg, &self->nl, HYPTRACE_CMD_REMOTE_GET);

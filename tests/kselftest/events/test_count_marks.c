@@ -45,6 +45,8 @@ static const struct counter *get_visits(struct nl *nl, uint32_t cpu)
 	const struct counter *found = NULL;
 	ssize_t i;
 
+	if (nr < 0)
+		abort();
 	for (i = 0; i < nr; i++) {
 		if (!strcmp(counters[i].event, "hyp_exit"))
 			continue;

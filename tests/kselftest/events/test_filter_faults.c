@@ -141,7 +141,7 @@ TEST_F(faults, a_trigger_that_fails_changes_no_event)
 }
 
 /* Events that are armed in vain are not changed, whatever their state was. */
-TEST_F(faults, a_request_that_arms_in_vain_changes_no_event)
+TEST_F(faults, a_request_that_arms_in_vain_changes_no_filter)
 {
 	const uint32_t stop = HYPTRACE_TRIGGER_ACTION_STOP;
 
