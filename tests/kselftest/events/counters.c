@@ -2,6 +2,7 @@
 /* The counters of a remote: see counters.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control.h"
@@ -13,6 +14,13 @@ const char *counters_remote = "hypervisor";
 
 static struct nl_answer answer;
 static struct nl_msg msg;
+
+/* Load the remote "test" anew, with counters. Return 0 on success. */
+int counters_load_test(void)
+{
+	return system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test") ?:
+	       system("modprobe hyptrace_test counts=1");
+}
 
 /* Count an event, or cease to. */
 int counters_set(struct nl *nl, const char *event, bool count)

@@ -38,6 +38,7 @@ struct counter {
 /* "hypervisor" unless a test changes it */
 extern const char *counters_remote;
 
+int counters_load_test(void);
 int counters_set(struct nl *nl, const char *event, bool count);
 int counters_hold(struct nl *nl, const char *event, bool hold);
 int counters_measure(struct nl *nl, const char *event, const uint32_t *pmu, unsigned int nr,

@@ -26,8 +26,7 @@ FIXTURE(count_marks) {
 FIXTURE_SETUP(count_marks)
 {
 	counters_remote = REMOTE;
-	ASSERT_EQ(0, system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test"));
-	ASSERT_EQ(0, system("modprobe hyptrace_test counts=1"));
+	ASSERT_EQ(0, counters_load_test());
 	ASSERT_EQ(0, nl_open(&self->nl));
 }
 

@@ -35,8 +35,7 @@ FIXTURE(writer_faults) {
 FIXTURE_SETUP(writer_faults)
 {
 	counters_remote = REMOTE;
-	ASSERT_EQ(0, system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test"));
-	ASSERT_EQ(0, system("modprobe hyptrace_test counts=1"));
+	ASSERT_EQ(0, counters_load_test());
 	ASSERT_EQ(0, nl_open(&self->nl));
 }
 
@@ -191,7 +190,7 @@ TEST_F_TIMEOUT(writer_faults, what_is_not_done_fails_and_can_be_repeated, PATIEN
 				TH_LOG("after operation %d: %s", fault->op, request->name);
 		}
 		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
-		ASSERT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test counts=1"));
+		ASSERT_EQ(0, counters_load_test());
 	}
 }
 
