@@ -192,7 +192,7 @@ class Run:
         return 100 * sum(map(len, executed.values())) / sum(map(len, self.with_code.values()))
 
     def go_on(self, file):
-        """Read the results of earlier runs from this file. Return the keys of those mutants."""
+        """Read the results of earlier runs from this file, of mutants that are still there. Return the keys of them."""
         done = {}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
@@ -203,8 +203,10 @@ class Run:
                     done[columns[2]] = columns[:2]
         if os.environ.get("AGAIN"):
             done = {key: row for key, row in done.items() if row[0] != SURVIVED}
+        known = set(self.keys.values())
         for key, row in done.items():
-            self.count(*row, key)
+            if key in known:
+                self.count(*row, key)
         return done
 
     def count(self, result, by, name):
@@ -303,7 +305,8 @@ def main(only):
                 raise SystemExit(f"nothing to mutate in {' '.join(only)}")
             everything = len(chosen)
             run.set_keys(chosen)
-            random.Random(seed).shuffle(chosen)
+            # a change of the driver leaves the other mutants of the sample as they are
+            chosen.sort(key=lambda mutant: hashlib.sha256(f"{seed} {run.keys[id(mutant)]}".encode()).digest())
             if size != "all":
                 chosen = chosen[:int(size)]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
