@@ -192,7 +192,8 @@ class Run:
         return 100 * sum(map(len, executed.values())) / sum(map(len, self.with_code.values()))
 
     def go_on(self, file):
-        """Read the results of earlier runs from this file, of mutants that are still there. Return the keys of them."""
+        """Read the results of earlier runs from this file. Return the keys of all its mutants, and of those that need not be
+        tried."""
         done = {}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
@@ -201,13 +202,12 @@ class Run:
                 # the last result of a mutant counts; a row may be cut
                 if len(columns) == 3:
                     done[columns[2]] = columns[:2]
+        known = set(done).intersection(self.keys.values())
         if os.environ.get("AGAIN"):
             done = {key: row for key, row in done.items() if row[0] != SURVIVED}
-        known = set(self.keys.values())
-        for key, row in done.items():
-            if key in known:
-                self.count(*row, key)
-        return done
+        for key in known.intersection(done):
+            self.count(*done[key], key)
+        return known, done
 
     def count(self, result, by, name):
         self.counts[result] = self.counts.get(result, 0) + 1
@@ -307,12 +307,13 @@ def main(only):
             run.set_keys(chosen)
             # a change of the driver leaves the other mutants of the sample as they are
             chosen.sort(key=lambda mutant: hashlib.sha256(f"{seed} {run.keys[id(mutant)]}".encode()).digest())
-            if size != "all":
-                chosen = chosen[:int(size)]
-            print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             results = os.environ.get("RESULTS")
+            known, done = run.go_on(results) if results else ((), ())
+            if size != "all":
+                # mutants that an earlier run has tried stay part of the sample
+                chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if run.keys[id(mutant)] in known]
+            print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             run.begin(trees[0], results and results + ".lines")
-            done = run.go_on(results) if results else {}
             todo = queue.Queue()
             for i, mutant in enumerate(mutant for mutant in chosen if run.keys[id(mutant)] not in done):
                 if i % UNCHANGED == UNCHANGED - 1:
