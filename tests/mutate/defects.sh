@@ -23,7 +23,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 set +e
 
 work=$(mktemp -d)
-trap '[[ ! -e $work/um/.um ]] || tests/mutate/um.sh end "$work/um" 2>/dev/null; rm -rf "$work"' EXIT
+trap '[[ ! -e $work/um/.machine ]] || tests/mutate/machine.sh end "$work/um" 2>/dev/null; rm -rf "$work"' EXIT
 
 # red_of PATCH: print the test that must fail
 red_of()
@@ -59,8 +59,8 @@ run_test()
 		;;
 	lint) "$tree/tests/lint/run.sh" "$test" ;;
 	um)
-		tests/mutate/um.sh modules "$tree" || return 2
-		tests/mutate/um.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test"
+		tests/mutate/machine.sh modules "$tree" || return 2
+		tests/mutate/machine.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test"
 		;;
 	*) return 2 ;;
 	esac
@@ -154,7 +154,7 @@ in_um()
 {
 	local log=$work/log.um name passed=0 failed=0
 	copy_to "$work/um"
-	if has_um && tests/mutate/um.sh begin "$work/um"; then
+	if has_um && tests/mutate/machine.sh begin "$work/um"; then
 		for name in "${in_um[@]}"; do
 			must_pass "$name" "$work/um" || continue
 			check "$name" "$work/um"

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Change one statement at a time of driver/, and check that a kselftest in the kernel in user mode fails: driver.py [FILE...]
+"""Change one statement at a time of driver/, and check that a test fails: driver.py [FILE...]
 
-driver.py tries a random sample of the mutants of the files that this kernel has: MUTANTS= of them (300; "all" for every one),
-chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
+driver.py tries a random sample of the mutants: MUTANTS= of them (300; "all" for every one), chosen by SEED=, for at most
+MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, MACHINE=pkvm and MACHINE=kernel others
+of the sample (ELSEWHERE) in the machines of machine.sh. These two need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
 mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has
 stopped, and AGAIN=1 tries those again that have survived. RESULTS=FILE also keeps what each test executes, in FILE.lines, as
-long as driver/, hyp/ and tests/kselftest do not change: remove it after other changes. tests/um/build.sh must have built the
-kernel.
+long as driver/, hyp/ and tests/kselftest do not change: remove it after other changes. machine.sh says what must have been
+built.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
@@ -33,7 +34,8 @@ import lines
 import mutants as generator
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-UM = os.path.join(TOP, "tests/mutate/um.sh")
+MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
+MACHINE = os.environ.get("MACHINE", "um")
 EQUIVALENTS = "tests/mutate/equivalent-driver"
 GOAL = 95
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
@@ -43,14 +45,33 @@ LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.s
 KEPT = "test_kept.sh"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
-LIMIT_S = 60
+LIMIT_S = 60 if MACHINE == "um" else 300
+# What tests those files, and those statements, that the kernel in user mode does not execute, and where
+ELSEWHERE = {
+    "pkvm": {
+        "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats"],
+        "driver/remotes/functions.c": ["bats:boot/functions.bats"],
+        "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
+                                  "bats:boot/pmu.bats", "bats:remote/list.bats"],
+        "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
+        "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
+        "driver/remotes/writer_pmu.c": ["test_pmu", "bats:boot/pmu.bats"],
+        "driver/remotes/writer_recover.c": ["test_leftover.sh"],
+    },
+    "kernel": {path: ["test_kernel.sh"] for path in ("driver/core/look.c", "driver/core/reader.c", "driver/remotes/kernel.c",
+                                                     "driver/remotes/kernel_load.c", "driver/remotes/kernel_ring.c")},
+}
+# The kernel has it in itself, so each mutant would be a new kernel.
+NO_MODULE = "driver/remotes/el2.c"
 # If more tests than these execute a statement, those that take longer than this are left out, unless they execute a line of
 # the file that at most FEW tests do.
 ENOUGH, SLOW_S, FEW = 10, 5, 3
+# ... or the statement may belong to an error, and the test has allocations fail.
+OF_ERRORS, FAULTS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put"), {"test_fail_load", "test_fail_nth"}
 # Lines
 NEAR = 3
-# Most tests sleep a lot, so there are more workers than CPUs.
-WORKERS = 2 * (os.cpu_count() or 1)
+# Most tests sleep a lot in user mode, so there are more workers than CPUs.
+WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
 # How many mutants there are to a test without a change
 UNCHANGED = 75
 
@@ -72,7 +93,7 @@ def state_of(*folders):
 
 
 class Tree:
-    """A copy of the repository with its own kernel in user mode"""
+    """A copy of the repository with its own machine"""
 
     def __init__(self, folder):
         self.folder = folder
@@ -80,21 +101,21 @@ class Tree:
         files = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard"], check=True,
                                capture_output=True).stdout
         subprocess.run(["rsync", "-a", "--from0", "--files-from=-", TOP + "/", folder + "/"], input=files, check=True)
-        if self.um("begin").returncode:
-            raise SystemExit("there is no kernel in user mode: run tests/um/build.sh")
+        if self.machine("begin").returncode:
+            raise SystemExit(f"there is no kernel for MACHINE={MACHINE}: see tests/mutate/machine.sh")
         self.build()
         self.originals = {}
         for path in glob.glob("driver/**/*.c", root_dir=TOP, recursive=True):
             if os.path.exists(os.path.join(folder, path[:-1] + "o")):
                 self.originals[path] = self.code(path)
 
-    def um(self, verb, *arguments):
-        return subprocess.run([UM, verb, self.folder, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def machine(self, verb, *arguments):
+        return subprocess.run([MACHINE_SH, verb, self.folder, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
 
     def build(self, *variables):
         """Build the modules without a mutant."""
-        if self.um("modules", *variables).returncode:
+        if self.machine("modules", *variables).returncode:
             raise SystemExit("the modules do not compile without a mutant")
 
     def write(self, path, source):
@@ -125,19 +146,20 @@ class Tree:
             others, failed_kept, more = self.test([KEPT], *settings)
             return passed + others, failed or failed_kept, seconds | more
         passed, seconds, begin, name, is_cut = [], {}, time.monotonic(), None, False
-        child = subprocess.Popen([UM, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--",
-                                  *(f"kselftest:{name}" for name in names)], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        suites = [name if ":" in name else f"kselftest:{name}" for name in names]
+        child = subprocess.Popen([MACHINE_SH, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--", *suites],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 errors="replace")
         for line in child.stdout:
             is_cut |= "did not end within" in line
-            if match := re.match(r"== kselftest:(\S+)", line):
+            if match := re.match(r"== (?:kselftest:)?(\S+)$", line):
                 if name:
                     seconds[name] = time.monotonic() - begin
                 name, begin = match[1], time.monotonic()
             elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
                 passed.append(name)
         if child.wait() and not name:
-            raise SystemExit("the kernel in user mode does not start")
+            raise SystemExit("the kernel does not start")
         is_cut &= time.monotonic() - begin < 2 * LIMIT_S
         return passed, name if child.returncode and not is_cut else None, seconds
 
@@ -170,6 +192,16 @@ class Run:
         if file and os.path.exists(file):
             with open(file, "rb") as stream:
                 kept = pickle.load(stream)
+        if MACHINE != "um":
+            if not kept:
+                raise SystemExit("it is not known what the kernel in user mode executes: run it with MACHINE=um before")
+            self.executed, self.with_code = kept[1][:2]
+            tree.build()
+            self.names = sorted({name for names in ELSEWHERE[MACHINE].values() for name in names})
+            passed, _, self.seconds = tree.test(self.names)
+            if set(passed) != set(self.names):
+                raise SystemExit(f"without a mutant, it fails: {' '.join(sorted(set(self.names) - set(passed)))}")
+            return
         if not kept or kept[0] != state:
             kept = state, self.measure(tree)
             if file:
@@ -215,17 +247,31 @@ class Run:
             key = name.split(":")[0], by
             self.kills[key] = self.kills.get(key, 0) + 1
 
+    def lines_of(self, mutant):
+        """The lines with the code of the statement; the compiler may move it to a line near it."""
+        known = self.with_code.get(mutant.path, set())
+        return known.intersection(mutant.lines) or known.intersection(range(mutant.line - NEAR, mutant.line + NEAR + 1))
+
+    def is_mine(self, mutant):
+        """Whether this machine tries the mutant"""
+        lines_of = self.lines_of(mutant)
+        in_um = mutant.path in self.with_code and (not lines_of or any(
+            lines_of & paths.get(mutant.path, set()) for paths in self.executed.values()))
+        machines = [machine for machine, paths in ELSEWHERE.items() if mutant.path in paths and not in_um]
+        return MACHINE in (machines or ["um"])
+
     def likely(self, mutant):
         """The tests that execute the statement, those first that kill most mutants of this file per second"""
-        known = self.with_code[mutant.path]
-        # The compiler may move the code of a statement to a line near it.
-        with_code = known.intersection(mutant.lines) or known.intersection(range(mutant.line - NEAR, mutant.line + NEAR + 1))
+        if MACHINE != "um":
+            return ELSEWHERE[MACHINE][mutant.path]
+        with_code = self.lines_of(mutant)
         names = [name for name in self.names
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
         if len(names) > ENOUGH:
             tests = collections.Counter(line for name in self.names for line in self.executed[name].get(mutant.path, ()))
             rare = {line for line, nr in tests.items() if nr <= FEW}
-            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or
+            is_error = OF_ERRORS.search(mutant.name.split(": ", 2)[-1])
+            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or is_error and name in FAULTS or
                      rare & self.executed[name].get(mutant.path, set())]
         return sorted(names, reverse=True,
                       key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
@@ -236,11 +282,11 @@ class Run:
         names = self.likely(mutant)
         tree.write(mutant.path, mutant.source)
         try:
-            if tree.um("modules").returncode:
+            if tree.machine("modules").returncode:
                 return INVALID, "the compiler"
             if tree.code(mutant.path) == tree.originals[mutant.path]:
                 return EQUIVALENT, "the compiler"
-            unit = UNIT.get(mutant.path)
+            unit = MACHINE == "um" and UNIT.get(mutant.path)
             if unit and not tree.unit(unit):
                 return KILLED, unit
             failed = tree.test(names, "FIRST_FAILURE=1")[1] if names else None
@@ -279,10 +325,10 @@ class Run:
             self.error = error
 
 
-def list_mutants(tree, only):
+def list_mutants(only):
     found = []
     for path in sorted(glob.glob("driver/**/*.c", root_dir=TOP, recursive=True)):
-        if path not in tree.originals or only and path not in only:
+        if path == NO_MODULE or only and path not in only:
             continue
         with open(os.path.join(TOP, path), encoding="utf-8") as file:
             found += generator.mutants_of(path, file.read())
@@ -300,7 +346,7 @@ def main(only):
         try:
             for i in range(WORKERS):
                 trees.append(Tree(os.path.join(folder, str(i))))
-            chosen = list_mutants(trees[0], only)
+            chosen = list_mutants(only)
             if not chosen:
                 raise SystemExit(f"nothing to mutate in {' '.join(only)}")
             everything = len(chosen)
@@ -315,7 +361,8 @@ def main(only):
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             run.begin(trees[0], results and results + ".lines")
             todo = queue.Queue()
-            for i, mutant in enumerate(mutant for mutant in chosen if run.keys[id(mutant)] not in done):
+            for i, mutant in enumerate(mutant for mutant in chosen
+                                       if run.keys[id(mutant)] not in done and run.is_mine(mutant)):
                 if i % UNCHANGED == UNCHANGED - 1:
                     todo.put(None)
                 todo.put(mutant)
@@ -326,12 +373,12 @@ def main(only):
                 thread.join()
         finally:
             for tree in trees:
-                tree.um("end")
+                tree.machine("end")
     if run.error:
         raise run.error
     tried = sum(run.counts.values())
     if tried < len(chosen):
-        print(f"stopped after MINUTES: tried {tried} of {len(chosen)} mutants")
+        print(f"tried {tried} of {len(chosen)} mutants; the others need more MINUTES= or another MACHINE=")
     print(f"without a change: tested {run.unchanged} times; failed: {' '.join(run.accidents) or 'never'}")
     killed, survived = run.counts.get(KILLED, 0), run.counts.get(SURVIVED, 0)
     percent = 100 * killed / max(killed + survived, 1)
