@@ -4,11 +4,11 @@
 
 driver.py tries a random sample of the mutants: MUTANTS= of them (300; "all" for every one), chosen by SEED=, for at most
 MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, MACHINE=pkvm and MACHINE=kernel others
-of the sample (ELSEWHERE) in the machines of machine.sh. These two need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each
-mutant that was tried. RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has
-stopped, and AGAIN=1 tries those again that have survived. RESULTS=FILE also keeps what each test executes, in FILE.lines, as
-long as driver/, hyp/ and tests/kselftest do not change: remove it after other changes. machine.sh says what must have been
-built.
+of the sample (ELSEWHERE) in the machines of machine.sh. These two need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only
+mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried. RESULTS=FILE keeps the result of each
+mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries those again that have survived.
+RESULTS=FILE also keeps what each test executes, in FILE.lines, as long as driver/, hyp/ and tests/kselftest do not change:
+remove it after other changes. machine.sh says what must have been built.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
