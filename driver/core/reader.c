@@ -263,11 +263,8 @@ static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 /* Use the writer's count of events in the page only if it is plausible. */
 static bool entries_of_page(const struct hyptrace_reader *reader, u32 end, u32 *events)
 {
-	u32 entries = READ_ONCE(reader_meta(reader)->reader_entries);
-
-	if (entries < reader->page_events)
-		return false;
-	*events = entries - reader->page_events;
+	/* far too many if the page has fewer than before */
+	*events = READ_ONCE(reader_meta(reader)->reader_entries) - reader->page_events;
 	return *events <= (end - reader->consumed) / HYPTRACE_RECORD_MIN;
 }
 

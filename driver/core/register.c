@@ -72,7 +72,6 @@ static struct hyptrace_remote *remote_alloc(const struct hyptrace_remote_desc *d
 	mutex_init(&remote->change);
 	mutex_init(&remote->control);
 	init_rwsem(&remote->marking);
-	INIT_LIST_HEAD(&remote->node);
 	INIT_LIST_HEAD(&remote->attached);
 	INIT_LIST_HEAD(&remote->holds);
 	INIT_DELAYED_WORK(&remote->loss_work, hyptrace_loss_work);

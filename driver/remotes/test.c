@@ -31,6 +31,9 @@ MODULE_PARM_DESC(fault_op, "the operation of the writer that is not done, for te
 static int fault_ret;
 module_param(fault_ret, int, 0644);
 MODULE_PARM_DESC(fault_ret, "what that operation returns");
+static int fault_cpu = -1;
+module_param(fault_cpu, int, 0644);
+MODULE_PARM_DESC(fault_cpu, "the only CPU of which it is not done");
 
 /* The writer runs with interrupts off, as at EL2. */
 static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
@@ -38,7 +41,8 @@ static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 	unsigned long flags;
 	s64 ret;
 
-	if ((s64)op == READ_ONCE(fault_op))
+	if ((s64)op == READ_ONCE(fault_op) &&
+	    (READ_ONCE(fault_cpu) < 0 || arg1 == READ_ONCE(fault_cpu)))
 		return READ_ONCE(fault_ret);
 	local_irq_save(flags);
 	ret = hyptrace_hcall(op, arg1, arg2, arg3);

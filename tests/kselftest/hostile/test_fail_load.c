@@ -119,9 +119,24 @@ static const char *look_at_driver(bool is_there, int kmsg)
 	return err != -ENOENT ? "the family is left" : NULL;
 }
 
+/* Return all that the log has since the last call. */
+static const char *new_log(int kmsg)
+{
+	static char text[65536];
+	size_t used = 0;
+	ssize_t len;
+
+	while ((len = read(kmsg, text + used, sizeof(text) - 1 - used)) > 0 ||
+	       (len < 0 && errno == EPIPE))
+		used += len > 0 ? len : 0;
+	text[used] = 0;
+	return text;
+}
+
 /* The trace of the boot is as without a fault, or the log says what is not. */
 static const char *look_at_remote(bool is_there, int kmsg)
 {
+	const char *log = new_log(kmsg), *not_traced = strstr(log, "\"" REMOTE "\" is not traced");
 	static struct snapshot expected, found;
 	struct info info;
 	struct nl nl;
@@ -136,14 +151,16 @@ static const char *look_at_remote(bool is_there, int kmsg)
 	if (err)
 		return "there is no remote";
 	if (info.state == HYPTRACE_STATE_UNLOADED)
-		return log_has(kmsg, "remote \"" REMOTE "\" is not traced") ? NULL :
-		       "the log does not say that the boot is not traced";
+		return not_traced && strstr(not_traced, ": not enough free memory") ? NULL :
+		       "the log does not say why the boot is not traced";
+	if (not_traced)
+		return "the log says that the boot is not traced";
 	if (info.state != HYPTRACE_STATE_TRACING)
 		return "the trace of the boot has stopped half way";
 	/* The first load is without a fault. */
 	if (!expected.len)
 		expected = found;
-	return snapshot_equal(&expected, &found) || log_has(kmsg, "remote \"" REMOTE "\"") ? NULL :
+	return snapshot_equal(&expected, &found) || strstr(log, "remote \"" REMOTE "\"") ? NULL :
 	       "the log does not say what is missing of the trace of the boot";
 }
 

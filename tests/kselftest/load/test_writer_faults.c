@@ -20,6 +20,7 @@
 #define SMALL		(8 * PAGE)
 #define LARGE		(16 * PAGE)
 #define CPU		1
+#define COUNTERS_MAX	1024
 #define PATIENCE_S	300
 
 static int set_fault(int op, int ret)
@@ -42,6 +43,7 @@ FIXTURE_SETUP(writer_faults)
 FIXTURE_TEARDOWN(writer_faults)
 {
 	set_fault(-1, 0);
+	set_parameter(PARAMETERS "fault_cpu", -1);
 	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
 	EXPECT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test"));
@@ -192,6 +194,59 @@ TEST_F_TIMEOUT(writer_faults, what_is_not_done_fails_and_can_be_repeated, PATIEN
 		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 		ASSERT_EQ(0, counters_load_test());
 	}
+}
+
+static uint64_t written(struct nl *nl, uint32_t cpu)
+{
+	struct counts counts;
+
+	if (control_counts(nl, REMOTE, cpu, &counts))
+		abort();
+	return counts.written;
+}
+
+/* The writer has done it for the first CPU already. Each mark is also a visit. */
+TEST_F(writer_faults, what_one_cpu_does_not_enable_none_records)
+{
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", CPU));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_ATTACH, -EIO));
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "hyp_enter", true));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 1));
+	EXPECT_EQ(1, written(&self->nl, 0));
+
+	/* nor does it come with the next event */
+	ASSERT_EQ(0, set_fault(-1, 0));
+	ASSERT_EQ(0, control_enable(&self->nl, REMOTE, "hyp_exit", true));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 1));
+	EXPECT_EQ(3, written(&self->nl, 0));
+}
+
+static uint64_t visits(struct nl *nl, uint32_t cpu)
+{
+	static struct counter counters[COUNTERS_MAX];
+	const ssize_t nr = counters_get(nl, cpu, counters, COUNTERS_MAX);
+	uint64_t sum = 0;
+	ssize_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(counters[i].event, "hyp_enter"))
+			sum += counters[i].count;
+	return sum;
+}
+
+TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
+{
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, request_count(&self->nl));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", CPU));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_COUNT, -EIO));
+	EXPECT_EQ(-EIO, counters_set(&self->nl, "lock_wait", true));
+	ASSERT_EQ(0, set_fault(-1, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 3));
+	EXPECT_EQ(3, visits(&self->nl, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 2));
+	EXPECT_EQ(2, visits(&self->nl, CPU));
 }
 
 TEST_HARNESS_MAIN

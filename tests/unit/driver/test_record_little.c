@@ -213,6 +213,8 @@ static void long_events(void **state)
 	at = put_long(page.words, at, 13, 12);
 	at = put_long(page.words, at, 17, 0);
 	page.commit = at * sizeof(u32);
+	/* what is behind the end looks like one more */
+	put_long(page.words, at, 1, 4);
 	check_readers(&page, 8, 1000 + (1U << HYPTRACE_DELTA_BITS) + 5 + 7 + 3 + 9 + 11 + 13 + 17);
 
 	/* The length of the last event but one: 0 events are found there if it is malformed. */
