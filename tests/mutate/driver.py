@@ -24,6 +24,7 @@ import pickle
 import queue
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -136,6 +137,13 @@ class Tree:
                                   # as in the kernel, a warning is no error
                                   env=os.environ | {"LIMIT": str(LIMIT_S), "CFLAGS": "-w"}).returncode
 
+    @staticmethod
+    def limit(child):
+        """End these processes if their kernel hangs, which ends no test."""
+        timer = threading.Timer(3 * LIMIT_S, os.killpg, (child.pid, signal.SIGTERM))
+        timer.start()
+        return timer
+
     def test(self, names, *settings):
         """Run the tests. Return the names of those that passed, the name of the last one that ran, or None if it has passed
         or if the kernel had no time for it, and the seconds of each."""
@@ -149,16 +157,21 @@ class Tree:
         suites = [name if ":" in name else f"kselftest:{name}" for name in names]
         child = subprocess.Popen([MACHINE_SH, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--", *suites],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 errors="replace")
+                                 errors="replace", start_new_session=True)
+        timer = self.limit(child)
         for line in child.stdout:
             is_cut |= "did not end within" in line
             if match := re.match(r"== (?:kselftest:)?(\S+)$", line):
                 if name:
                     seconds[name] = time.monotonic() - begin
                 name, begin = match[1], time.monotonic()
+                timer.cancel()
+                timer = self.limit(child)
             elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
                 passed.append(name)
-        if child.wait() and not name:
+        code = child.wait()
+        timer.cancel()
+        if code and not name:
             raise SystemExit("the kernel does not start")
         is_cut &= time.monotonic() - begin < 2 * LIMIT_S
         return passed, name if child.returncode and not is_cut else None, seconds
