@@ -18,6 +18,7 @@
 #include <linux/genetlink.h>
 
 #include "kselftest_harness.h"
+#include "counters.h"
 #include "faulty.h"
 #include "kmsg.h"
 #include "page.h"
@@ -163,15 +164,23 @@ static bool dump_rest_is_interrupted(struct nl *nl, unsigned int *parts)
 	return interrupted;
 }
 
-static void begin_dump(struct nl *nl)
+/* Of all remotes, or of the one that the attribute names */
+static void begin_dump_of(struct nl *nl, uint8_t cmd, uint16_t attr)
 {
 	static struct nl_msg msg;
 
-	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
+	nl_begin(&msg, nl, cmd);
+	if (attr)
+		nl_put_str(&msg, attr, REMOTE);
 	msg.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	msg.hdr.nlmsg_seq = ++nl->seq;
 	if (send(nl->fd, &msg, msg.hdr.nlmsg_len, 0) != (ssize_t)msg.hdr.nlmsg_len)
 		abort();
+}
+
+static void begin_dump(struct nl *nl)
+{
+	begin_dump_of(nl, HYPTRACE_CMD_EVENT_GET, 0);
 }
 
 /*
@@ -206,6 +215,23 @@ TEST_F(faults, dump_is_marked_if_a_change_interrupts_it)
 	begin_dump(&small);
 	subbufs_of(self, 0);
 	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
+	nl_close(&small);
+}
+
+TEST_F(faults, dump_of_counters_is_marked_if_a_change_interrupts_it)
+{
+	unsigned int parts;
+	struct nl small;
+
+	counters_remote = REMOTE;
+	ASSERT_EQ(0, counters_set(&self->nl, "hyp_enter", true));
+	ASSERT_EQ(0, nl_open_room(&small, 4096));
+	begin_dump_of(&small, HYPTRACE_CMD_COUNT_GET, HYPTRACE_A_COUNTER_REMOTE);
+	EXPECT_FALSE(dump_rest_is_interrupted(&small, &parts));
+	ASSERT_LT(1, parts);
+	begin_dump_of(&small, HYPTRACE_CMD_COUNT_GET, HYPTRACE_A_COUNTER_REMOTE);
+	ASSERT_EQ(0, control_enable(&self->nl, REMOTE, "selftest", true));
+	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 	nl_close(&small);
 }
 

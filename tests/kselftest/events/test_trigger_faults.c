@@ -10,6 +10,7 @@
 #include "faulty.h"
 #include "page.h"
 
+#define UNKNOWN_ID	63
 #define SOON_MS		10000
 #define QUIET_MS	300	/* longer than the driver needs to look again */
 
@@ -217,6 +218,20 @@ TEST_F(faults, what_fires_is_announced_once)
 	ASSERT_NE(NULL, control_next_change(&listener, SOON_MS));
 	EXPECT_EQ(NULL, control_next_change(&listener, QUIET_MS));
 	EXPECT_LT(looks, get_parameter(PARAMETERS "looks"));
+	nl_close(&listener);
+}
+
+TEST_F(faults, an_event_that_the_remote_lacks_is_not_announced)
+{
+	struct nl listener;
+
+	ASSERT_EQ(0, ENABLE("hyp_exit", STOP));
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_join(&listener));
+	SET("fired_id", UNKNOWN_ID);
+	EXPECT_EQ(NULL, control_next_change(&listener, QUIET_MS));
+	SET("fired_id", self->exit);
+	EXPECT_EQ(1, next_ended(&listener));
 	nl_close(&listener);
 }
 

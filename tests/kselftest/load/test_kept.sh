@@ -89,6 +89,13 @@ says_what_does_not_fit()
 		hyptrace -r test reset
 }
 
+# Without a size, rings are as large as fit.
+takes_what_fits()
+{
+	unload && load && hyptrace -r test load && ! grep 'will lose' <(dmesg) || return
+	(($(hyptrace -r test -j status | jq '.[0].nr_subbufs') > 100)) && hyptrace -r test reset
+}
+
 resizes_if_both_fit()
 {
 	unload && load && hyptrace -r test load --size 500K || return
@@ -96,13 +103,14 @@ resizes_if_both_fit()
 		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
 }
 
-plan 9
+plan 10
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
 check "the device is a file" is_a_file
 check "after one more, nothing is left" finds_nothing
 check "rings that do not fit are named in the log" says_what_does_not_fit
+check "rings are as large as fit" takes_what_fits
 check "a resize needs memory for the old and the new rings" resizes_if_both_fit
 check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
 check "memory without the magic is not of hyptrace" refuses 0 ''
