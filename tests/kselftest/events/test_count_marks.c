@@ -3,6 +3,7 @@
  * The counters of the remote "test", with the writer of the hypervisor: each mark is a visit.
  * test_counters.c has those of the hypervisor.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
@@ -134,6 +135,22 @@ TEST_F(count_marks, rings_and_counters_are_independent)
 	EXPECT_EQ(NR + 1, visits->count);
 	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	EXPECT_EQ(0, counters_get(&self->nl, CPU, counters, MAX_COUNTERS));
+}
+
+/* A hypervisor whose kernel lacks the hook of an event does not count it either. */
+TEST_F(count_marks, what_cannot_be_recorded_is_not_counted)
+{
+	const int id = control_event_id(&self->nl, REMOTE, "hyp_enter");
+	char command[64];
+
+	ASSERT_LT(0, id);
+	snprintf(command, sizeof(command), "modprobe hyptrace_test counts=1 missing=0x%llx",
+		 1ULL << id);
+	ASSERT_EQ(0, system("rmmod hyptrace_test"));
+	ASSERT_EQ(0, system(command));
+	EXPECT_EQ(-EOPNOTSUPP, counters_set(&self->nl, "hyp_enter", true));
+	EXPECT_STREQ("\"hyp_enter\" cannot be counted", counters_message());
+	EXPECT_EQ(0, counters_set(&self->nl, "lock_wait", true));
 }
 
 TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,26 @@ TEST_F(event_hold, one_socket_holds_an_event)
 	RELEASE(&self->nl);
 	EXPECT_STATE(0, ON(1, NONE));
 	ASSERT_EQ(0, nl_open(&self->other));
+}
+
+/* A socket of another protocol may have the same port. */
+TEST_F(event_hold, the_end_of_another_socket_does_not_end_it)
+{
+	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, getsockname(self->other.fd, (void *)&addr, &len));
+	ASSERT_NE(0, addr.nl_pid);
+	addr.nl_groups = 0;
+	ASSERT_EQ(0, bind(fd, (void *)&addr, sizeof(addr)));
+	ASSERT_EQ(0, HOLD(&self->other, ON(2, NONE)));
+	close(fd);
+	/* what ends a hold is done a moment later */
+	usleep(100000);
+	EXPECT_STATE(getpid(), ON(2, NONE));
+	RELEASE(&self->other);
 }
 
 TEST_F(event_hold, requests_override_it)
