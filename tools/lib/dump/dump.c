@@ -13,6 +13,8 @@
 #include "../hyptrace_file.h"
 #include "dump.h"
 
+/* More than this, and a list is damaged: 4 GiB of sub-buffers */
+#define ADDRESSES_MAX	(1U << 20)
 #define TEXT_BYTES_MAX	(16U << 20)
 #define CPUS_MAX	8192
 #define RINGS_BYTES_MAX	(UINT64_C(1) << 30)
@@ -20,6 +22,13 @@
 #define ELF_MAGIC	"\177ELF"
 #define ELF_TYPE_AT	16
 #define ELF_TYPE_CORE	4
+
+/* The addresses of a list */
+struct dump_list {
+	uint64_t	*at;
+	unsigned int	nr;
+	uint32_t	cpu;
+};
 
 /* A ring that the dump has */
 struct ring {
@@ -88,6 +97,53 @@ static const char *why(int ret)
 	       "takes too much memory";
 }
 
+/*
+ * Read a list whose first page is at an address. @has_sum: its pages have sums. list->cpu says
+ * whose list it must be, 0 for others; the caller frees list->at. All that the list says is
+ * checked: the memory may be damaged. Return 0; -ENODATA if the dump does not have all of it,
+ * -EBADMSG if it is damaged, or -ENOMEM.
+ */
+static int read_list(const struct dump *d, uint64_t address, bool has_sum, struct dump_list *list)
+{
+	auto_free struct hyptrace_dump_list *part = malloc(d->page->page_size);
+	const uint32_t page_size = d->page->page_size;
+	const uint32_t max = (page_size - sizeof(*part)) / sizeof(*part->at);
+	/* all pages but the last one are full; a list that leads back to itself ends, too */
+	unsigned int pages = ADDRESSES_MAX / (page_size / sizeof(uint64_t)) + 2;
+	uint64_t *at;
+	uint32_t sum;
+	int ret = part ? 0 : -ENOMEM;
+
+	*list = (struct dump_list){ .cpu = list->cpu };
+	for (; !ret && address; address = part->next) {
+		if (!hyptrace_memory_read(d->mem, address, part, page_size)) {
+			ret = -ENODATA;
+			break;
+		}
+		sum = part->sum;
+		part->sum = 0;
+		if (!part->nr || part->nr > max || part->cpu != list->cpu ||
+		    (has_sum && !hyptrace_has_crc(part, page_size, sum)) || !pages-- ||
+		    part->nr > ADDRESSES_MAX - list->nr) {
+			ret = -EBADMSG;
+			break;
+		}
+		at = reallocarray(list->at, list->nr + part->nr, sizeof(*at));
+		if (!at) {
+			ret = -ENOMEM;
+			break;
+		}
+		memcpy(at + list->nr, part->at, part->nr * sizeof(*at));
+		list->at = at;
+		list->nr += part->nr;
+	}
+	if (!ret)
+		return 0;
+	free(list->at);
+	list->at = NULL;
+	return ret;
+}
+
 /* Read the description of the remote. */
 static int read_text(struct dump *d, struct hyptrace_error *err)
 {
@@ -98,7 +154,7 @@ static int read_text(struct dump *d, struct hyptrace_error *err)
 	int ret = !remote->text ? -ENODATA : remote->text_bytes > TEXT_BYTES_MAX ? -EBADMSG : 0;
 
 	if (!ret)
-		ret = hyptrace_list_read(d->mem, remote->text, page_size, true, &list);
+		ret = read_list(d, remote->text, true, &list);
 	if (!ret && list.nr != (remote->text_bytes + page_size - 1) / page_size)
 		ret = -EBADMSG;
 	d->text = ret ? NULL : malloc((size_t)list.nr * page_size);
@@ -147,14 +203,14 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 	int ret;
 
 	ring->list.cpu = cpu;
-	ret = hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring->list);
+	ret = read_list(d, address, true, &ring->list);
 	if (!ret && ring->list.nr <= HYPTRACE_DUMP_SUBBUFS)
 		ret = -EBADMSG;
 	if (!ret && (uint64_t)ring->list.nr * d->page->page_size > d->bytes_left)
 		ret = -ENOMEM;
 	if (ret)
 		note(d, "the ring of CPU %u %s", cpu, why(ret));
-	if (ret || (hyptrace_memory_is_image(d->mem) && !has_pages(d, &ring->list))) {
+	if (ret || (d->mem->is_image && !has_pages(d, &ring->list))) {
 		free(ring->list.at);
 		ring->list.at = NULL;
 		return ret;
@@ -164,7 +220,7 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 	ring->dropped = read_count(d, ring, d->page->dropped, &complete);
 	ring->filtered = read_count(d, ring, d->page->filtered, &complete);
 	ring->begin = read_count(d, ring, d->page->begin, &complete);
-	if (!hyptrace_memory_is_image(d->mem))
+	if (!d->mem->is_image)
 		complete &= hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_REPORTED],
 						 &ring->reported, sizeof(ring->reported));
 	if (!complete)
@@ -174,17 +230,16 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 
 static int read_rings(struct dump *d, struct hyptrace_error *err)
 {
-	const uint64_t missing = hyptrace_memory_missing(d->mem);
 	struct dump_list list = {};
 	unsigned int cpu, lost = 0;
-	bool found = !hyptrace_memory_is_image(d->mem);
-	int ret = hyptrace_list_read(d->mem, d->remote->rings, d->page->page_size, false, &list);
+	bool found = !d->mem->is_image;
+	int ret = read_list(d, d->remote->rings, false, &list);
 
 	if (ret)
 		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
-	if (missing)
+	if (d->mem->missing)
 		note(d, "the file was cut: %llu bytes of memory are missing at its end",
-		     (unsigned long long)missing);
+		     (unsigned long long)d->mem->missing);
 	d->bytes_left = RINGS_BYTES_MAX;
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
@@ -206,26 +261,19 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 				  HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
-static bool has_ring(struct dump *d, unsigned int cpu, uint64_t address)
-{
-	struct dump_list ring = { .cpu = cpu };
-	bool found = !hyptrace_list_read(d->mem, address, d->page->page_size, true, &ring) &&
-		     has_pages(d, &ring);
-
-	free(ring.at);
-	return found;
-}
-
 static bool has_rings(struct dump *d, const struct hyptrace_dump_remote *remote)
 {
-	struct dump_list list = {};
+	struct dump_list list = {}, ring;
 	bool found = false;
 	unsigned int i;
 
-	if (hyptrace_list_read(d->mem, remote->rings, d->page->page_size, false, &list))
+	if (read_list(d, remote->rings, false, &list))
 		return false;
-	for (i = 0; i < list.nr && !found; i++)
-		found = list.at[i] && has_ring(d, i, list.at[i]);
+	for (i = 0; i < list.nr && !found; i++) {
+		ring = (struct dump_list){ .cpu = i };
+		found = list.at[i] && !read_list(d, list.at[i], true, &ring) && has_pages(d, &ring);
+		free(ring.at);
+	}
 	free(list.at);
 	return found;
 }
@@ -330,7 +378,7 @@ static void read_meta(struct dump *d, unsigned int cpu, struct hyptrace_map_meta
 	const struct ring *ring = &d->rings[cpu];
 	const size_t page_size = d->page->page_size;
 
-	if (hyptrace_memory_is_image(d->mem)) {
+	if (d->mem->is_image) {
 		meta->begin = ring->begin;
 	} else if (!hyptrace_memory_read(d->mem, ring->list.at[HYPTRACE_DUMP_MAP_META], meta,
 					 page_size)) {
@@ -394,7 +442,7 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 	meta = hyptrace_map_memory(page_size, MAP_PRIVATE);
 	to = hyptrace_map_memory(reader->data_size, MAP_PRIVATE);
 	reader->meta = (void *)meta;
-	reader->is_image = hyptrace_memory_is_image(d->mem);
+	reader->is_image = d->mem->is_image;
 	reader->data = to;
 	if (!meta || !to) {
 		hyptrace_reader_close(reader);
@@ -405,7 +453,7 @@ static struct hyptrace_reader *map_ring(void *arg, int cpu, struct hyptrace_erro
 		if (!hyptrace_memory_read(d->mem, list->at[i], to, page_size)) {
 			memset(to, 0, page_size);
 			missing++;
-		} else if (hyptrace_memory_is_image(d->mem)) {
+		} else if (d->mem->is_image) {
 			broken += !unseal((void *)to, page_size);
 		}
 	if (broken)
@@ -488,7 +536,6 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	struct hyptrace *h = calloc(1, sizeof(*h));
 	struct dump *d = calloc(1, sizeof(*d));
 	struct hyptrace_error why_not;
-	uint64_t missing;
 	int found;
 
 	err = err ? err : &why_not;
@@ -503,13 +550,12 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	d->note_arg = arg;
 	d->mem = hyptrace_memory_open(path, err);
 	found = d->mem ? hyptrace_memory_find(d->mem, &d->page) : 0;
-	missing = d->mem ? hyptrace_memory_missing(d->mem) : 0;
 	if (found == -EBADMSG)
 		hyptrace_error_set(err, EBADMSG, "\"%s\": the page by which hyptrace describes its rings is damaged, or was just being changed",
 				   path);
-	else if (found && missing)
+	else if (found && d->mem->missing)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: the file was cut, %llu bytes of memory are missing at its end",
-				   path, (unsigned long long)missing);
+				   path, (unsigned long long)d->mem->missing);
 	else if (found)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: its driver was not loaded, or is another version, or its pages are not in the dump",
 				   path);

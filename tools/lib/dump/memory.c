@@ -23,28 +23,6 @@
 #define PAGE_SIZE_MIN	4096
 #define PAGE_SIZE_MAX	65536
 
-/* Of more, the last one covers all that follow, and what is between them. */
-#define GAPS_MAX	64
-
-/* Addresses whose bytes an ELF file promises, and does not have since it was cut */
-struct gap {
-	uint64_t	from;
-	uint64_t	to;
-};
-
-struct dump_memory {
-	int		fd;
-	bool		is_image;
-	uint64_t	base;		/* of an image: the address of its first byte */
-	struct _kdump_ctx *ctx;		/* else */
-	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
-	bool		is_damaged;	/* the page was found, with another sum */
-	struct gap	gaps[GAPS_MAX];
-	unsigned int	nr_gaps;
-	uint64_t	missing;	/* bytes in them */
-	unsigned int	nr_missing;	/* pages that could not be read */
-};
-
 /* Has the data this CRC-32 of zlib? A fuzzer finds more if all data has. */
 bool hyptrace_has_crc(const void *data, size_t size, uint32_t expected)
 {
@@ -350,18 +328,6 @@ void hyptrace_memory_close(struct dump_memory *mem)
 	if (mem->fd >= 0)
 		close(mem->fd);
 	free(mem);
-}
-
-/* Is it what a boot has left in memory that outlives a reset? Its rings are sealed. */
-bool hyptrace_memory_is_image(const struct dump_memory *mem)
-{
-	return mem->is_image;
-}
-
-/* How many bytes an ELF file promises, and does not have since it was cut? 0 in another format. */
-uint64_t hyptrace_memory_missing(const struct dump_memory *mem)
-{
-	return mem->missing;
 }
 
 /* Read memory at a physical address. Return false if the dump does not have all of it. */
