@@ -125,7 +125,6 @@ struct tracefs_page {
 #define TRACEFS_REASON_UNKNOWN	8
 
 extern const char *const hyptrace_tracefs_reasons[TRACEFS_REASON_UNKNOWN + 1];
-void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload);
 bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw);
 bool hyptrace_tracefs_is_call(const struct tracefs_event *event,
 			      const struct tracefs_field *field);

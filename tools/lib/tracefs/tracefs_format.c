@@ -256,15 +256,6 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 	return hyptrace_end_text(f, &text);
 }
 
-void hyptrace_tracefs_set_unknown(const struct tracefs_event *event, char *payload)
-{
-	unsigned int i;
-
-	for (i = 0; i < event->nr_fields; i++)
-		if (event->fields[i].is_unknown)
-			payload[event->fields[i].offset] = TRACEFS_REASON_UNKNOWN;
-}
-
 const struct tracefs_event *hyptrace_tracefs_find(const struct tracefs *t, const char *name,
 						  size_t len)
 {

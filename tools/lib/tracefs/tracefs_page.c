@@ -55,14 +55,20 @@ static void add(struct tracefs_page *page, const void *from, size_t size)
 	page->used += size;
 }
 
-/* Add a record. Times of a CPU do not go backwards. */
-static void put(struct tracefs_page *page, uint64_t ts, const void *payload, size_t size)
+/* Add a record with these fields. Times of a CPU do not go backwards. */
+static void put(struct tracefs_page *page, uint64_t ts, const struct tracefs_event *event,
+		char *payload)
 {
-	const uint32_t words = (size + WORD - 1) / WORD;
+	const uint32_t words = (event->size + WORD - 1) / WORD;
 	const size_t room = page->size - HYPTRACE_SUBBUF_HEADER - OVERHEAD;
 	uint32_t word[2];
 	uint64_t delta;
+	unsigned int i;
 
+	memcpy(payload, &event->id, sizeof(event->id));
+	for (i = 0; i < event->nr_fields; i++)
+		if (event->fields[i].is_unknown)
+			payload[event->fields[i].offset] = TRACEFS_REASON_UNKNOWN;
 	ts = MAX(ts, page->last);
 	if (page->used + words * WORD > room)
 		hyptrace_tracefs_flush(page);
@@ -84,8 +90,8 @@ static void put(struct tracefs_page *page, uint64_t ts, const void *payload, siz
 	word[1] = (words + 1) * WORD;
 	add(page, word, words <= HYPTRACE_TYPE_MAX_WORDS ? WORD : 2 * WORD);
 	memset(page->data + HYPTRACE_SUBBUF_HEADER + page->used, 0, words * WORD);
-	add(page, payload, size);
-	page->used += words * WORD - size;
+	add(page, payload, event->size);
+	page->used += words * WORD - event->size;
 	page->counts.events++;
 	page->shared->found = page->counts;
 	page->shared->last = ts;
@@ -108,7 +114,6 @@ static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 	if (i == t->nr_events)
 		return false;
 	event = t->events[i];
-	memcpy(payload, &id, sizeof(id));
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct tracefs_field *field = &event->fields[i];
 
@@ -118,8 +123,7 @@ static bool put_raw(const struct tracefs *t, struct tracefs_page *page, uint64_t
 			return false;
 		memcpy(payload + field->offset, data + field->from, field->size);
 	}
-	hyptrace_tracefs_set_unknown(event, payload);
-	put(page, ts, payload, event->size);
+	put(page, ts, event, payload);
 	return true;
 }
 
@@ -263,11 +267,9 @@ static bool parse_event(const struct tracefs *t, struct tracefs_page *page, cons
 		return false;
 	at += len;
 	at += *at == ' ';
-	memcpy(payload, &event->id, sizeof(event->id));
 	if (!parse_fields(event, at, payload))
 		return false;
-	hyptrace_tracefs_set_unknown(event, payload);
-	put(page, sec * NSEC_PER_SEC + usec * NSEC_PER_USEC, payload, event->size);
+	put(page, sec * NSEC_PER_SEC + usec * NSEC_PER_USEC, event, payload);
 	return true;
 }
 
