@@ -103,7 +103,6 @@ struct file_source {
 	uint64_t			start;	/* byte of data with which reading began */
 	uint64_t			counted;	/* losses that sub-buffers have reported */
 	uint64_t			before;	/* losses that need not be reported again */
-	bool				damaged;	/* events of a sub-buffer are lost */
 	bool				over;	/* there are no more events */
 };
 

@@ -60,9 +60,6 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	uint64_t ts = src->dec.ts, unseen;
 
 	rec->lost = hyptrace_decoder_lost(&src->dec);
-	if (src->damaged)
-		rec->lost = HYPTRACE_LOST_UNKNOWN;
-	src->damaged = false;
 	rec->data = NULL;
 	rec->size = 0;
 	/* the time of the last sub-buffer, which has no events */

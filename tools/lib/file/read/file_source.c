@@ -197,7 +197,6 @@ void hyptrace_file_source_seek(struct file_source *src, uint64_t to)
 	src->counted = 0;
 	src->len = 0;
 	src->pos = 0;
-	src->damaged = false;
 	src->over = false;
 }
 
@@ -216,13 +215,18 @@ static int blame(const struct file_source *src, uint64_t at, int ret, struct hyp
 				  where, own ? " of its own file" : "", why.text);
 }
 
+/* Nobody knows how many events a damaged sub-buffer had. */
+static void count_damage(struct file_source *src)
+{
+	hyptrace_decoder_lose(&src->dec, HYPTRACE_LOST_UNKNOWN);
+	src->reader->counts.damaged++;
+}
+
 static int fail(struct file_source *src, int ret, struct hyptrace_error *err)
 {
-	uint64_t at = src->next - src->len + src->pos - src->file->meta.info.subbuf_size;
-
-	src->damaged = true;
-	src->reader->counts.damaged++;
-	return blame(src, at, ret, err);
+	count_damage(src);
+	return blame(src, src->next - src->len + src->pos - src->file->meta.info.subbuf_size, ret,
+		     err);
 }
 
 /* Use buffers again: the batches that have payloads in them are not used any more. */
@@ -275,10 +279,8 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 	src->over = n != -EBADMSG || !src->data->compressed || src->data->at.from <= src->next;
 	if (!src->over)
 		src->next = src->data->at.from;
-	if (n == -EBADMSG) {
-		src->damaged = true;
-		src->reader->counts.damaged++;
-	}
+	if (n == -EBADMSG)
+		count_damage(src);
 	return n;
 }
 
@@ -351,19 +353,12 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 
 	for (;;) {
 		ret = hyptrace_decoder_next(&src->dec, &src->event.record, err);
-		if (ret < 0)
-			return fail(src, ret, err);
 		if (ret)
-			break;
+			return ret < 0 ? fail(src, ret, err) : 1;
 		ret = load(src, err);
 		if (ret <= 0)
 			return ret;
 	}
-	if (src->damaged) {
-		src->event.record.lost = HYPTRACE_LOST_UNKNOWN;
-		src->damaged = false;
-	}
-	return 1;
 }
 
 /*
@@ -415,6 +410,8 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 	do {
 		at = src->next - src->len + src->pos;
 		nr = src->nr_loaded;
+		/* damage before it is not a loss of this sub-buffer */
+		hyptrace_decoder_lost(&src->dec);
 		ret = load(src, err);
 		if (!ret || (ret < 0 && ret != -EBADMSG))
 			break;
