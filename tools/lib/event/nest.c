@@ -14,8 +14,6 @@
 /* Places in the queue at first; doubled when they are used up */
 #define PLACES_MIN	16
 
-#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
-
 /**
  * hyptrace_nest_new - begin to nest
  * @model:	what events mean; must stay valid
@@ -269,6 +267,26 @@ static int add_call(struct hyptrace_nest *nest, struct nest_cpu *cpu, struct hyp
 	return ret;
 }
 
+/*
+ * Do no more functions belong to those waiting in no visit, since an event that is none comes? When
+ * EL2 keeps too many functions, it records them before the others of the visit return.
+ */
+static bool functions_end(const struct nest_cpu *cpu, const struct hyptrace_meaning *meaning,
+			  const struct hyptrace_record *rec)
+{
+	uint64_t reason;
+	const char *name;
+
+	if (!cpu->has_functions || cpu->is_returned)
+		return true;
+	if (meaning->kind != HYPTRACE_KIND_EXIT)
+		return false;
+	reason = hyptrace_meaning_key(meaning, rec);
+	name = hyptrace_meaning_name(meaning, reason);
+	/* the CPU comes back from a guest and from the firmware */
+	return reason != meaning->into_guest && !(name && !strcmp(name, "smc"));
+}
+
 /* What waits for functions, in no visit, has all of them. */
 static int end_functions(struct hyptrace_nest *nest, struct nest_cpu *cpu)
 {
@@ -299,7 +317,8 @@ static int add_function(struct hyptrace_nest *nest, struct nest_cpu *cpu,
 	span->own = length_of(span);
 	if (!is_counted)
 		return 0;
-	if (hyptrace_nest_function_begins(cpu, span) && end_functions(nest, cpu))
+	/* it belongs to a later visit than those that wait */
+	if (cpu->is_returned && span->begin > cpu->recorded && end_functions(nest, cpu))
 		return -ENOMEM;
 	place = next_place(nest, now);
 	if (!place)
@@ -364,7 +383,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 		return 0;
 	meaning = hyptrace_model_meaning(nest->model, rec);
 	if (meaning->kind != HYPTRACE_KIND_FUNCTION &&
-	    hyptrace_nest_functions_end(cpu, meaning, rec) && end_functions(nest, cpu))
+	    functions_end(cpu, meaning, rec) && end_functions(nest, cpu))
 		return -ENOMEM;
 	if (!((nest->kinds | HYPTRACE_CALL_KINDS) & HYPTRACE_KIND_BIT(meaning->kind)) ||
 	    meaning->size > HYPTRACE_SPAN_PAYLOAD)

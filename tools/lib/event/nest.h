@@ -7,6 +7,8 @@
 #include "hyptrace_model.h"
 #include "internal.h"
 
+#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+
 /* No span: the numbers of spans begin with 1 */
 #define NONE		0
 
@@ -62,10 +64,6 @@ static inline uint64_t length_of(const struct hyptrace_span *span)
 }
 
 /* nest_function.c */
-bool hyptrace_nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span);
-bool hyptrace_nest_functions_end(const struct nest_cpu *cpu,
-				 const struct hyptrace_meaning *meaning,
-				 const struct hyptrace_record *rec);
 int hyptrace_nest_functions_arrange(struct hyptrace_nest *nest, struct nest_cpu *cpu);
 
 #endif /* NEST_H */

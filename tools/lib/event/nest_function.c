@@ -13,8 +13,6 @@
 /* Begin and end of a function are computed from rounded times: they differ by less, in ns. */
 #define ROUNDING	3
 
-#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
-
 /* The calls that a function of the same name handles */
 #define HOST_CALLS	(BIT(HYPERCALL) | BIT(SMC) | BIT(MEM_ABORT))
 
@@ -55,32 +53,6 @@ static unsigned int rank_of(const struct hyptrace_span *span)
 			return 0;
 	/* it is in an SMC, and has the PSCI call inside */
 	return span->name && !strcmp(span->name, "kvm_host_psci_handler") ? 2 : 4;
-}
-
-/* Does a function belong to a later visit than those that wait? */
-bool hyptrace_nest_function_begins(const struct nest_cpu *cpu, const struct hyptrace_span *span)
-{
-	return cpu->is_returned && span->begin > cpu->recorded;
-}
-
-/*
- * Do no more functions belong to those waiting in no visit, since an event that is none comes? When
- * EL2 keeps too many functions, it records them before the others of the visit return.
- */
-bool hyptrace_nest_functions_end(const struct nest_cpu *cpu,
-				 const struct hyptrace_meaning *meaning,
-				 const struct hyptrace_record *rec)
-{
-	const char *name;
-
-	if (!cpu->has_functions || cpu->is_returned)
-		return true;
-	if (meaning->kind != HYPTRACE_KIND_EXIT)
-		return false;
-	name = hyptrace_meaning_name(meaning, hyptrace_meaning_key(meaning, rec));
-	/* the CPU comes back from a guest and from the firmware */
-	return hyptrace_meaning_key(meaning, rec) != meaning->into_guest &&
-	       !(name && !strcmp(name, "smc"));
 }
 
 static bool is_within(const struct hyptrace_span *inner, const struct hyptrace_span *outer)
