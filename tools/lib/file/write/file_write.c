@@ -121,7 +121,6 @@ static void make_reserve(struct hyptrace_file_writer *w)
 		hyptrace_file_release_reserve(w);
 }
 
-/* Begin to write a file. Return the writer, or NULL. */
 struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 						      struct hyptrace_file_meta *meta,
 						      unsigned int flags,

@@ -81,7 +81,8 @@ int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_err
 
 /* file_write_part.c: the parts */
 bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w);
-int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err);
+int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *why,
+		       struct hyptrace_error *err);
 uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const char *data,
 				    size_t size);
 void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,

@@ -16,9 +16,6 @@
 
 #include "file_write.h"
 
-/* Bytes to copy at once. A part gives up whole blocks. */
-#define BLOCK_SIZE	HYPTRACE_FILE_BLOCK
-
 /* Store why the file cannot be finished: @ret is a negative errno. */
 static int fail(struct hyptrace_file_writer *w, int ret, struct hyptrace_error *err)
 {
@@ -56,7 +53,7 @@ static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *
 /* Bytes that may be written and leave the room that move_parts() needs. */
 static uint64_t room_on_disk(const struct hyptrace_file_writer *w)
 {
-	uint64_t room, kept = 2 * BLOCK_SIZE;
+	uint64_t room, kept = 2 * HYPTRACE_FILE_BLOCK;
 	struct statvfs vfs;
 
 	if (fstatvfs(w->fd, &vfs))
@@ -157,7 +154,7 @@ static ssize_t copy_some(struct hyptrace_file_writer *w, struct file_part *part,
 /* Give up the room that a part takes up to @done, which is in the main file. */
 static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint64_t done)
 {
-	uint64_t blocks = done / BLOCK_SIZE * BLOCK_SIZE;
+	uint64_t blocks = done / HYPTRACE_FILE_BLOCK * HYPTRACE_FILE_BLOCK;
 
 	return blocks && !TEMP_FAILURE_RETRY(fdatasync(w->fd)) &&
 	       !TEMP_FAILURE_RETRY(fallocate(part->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -171,7 +168,7 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 
 	while (done < part->size) {
 		n = TEMP_FAILURE_RETRY(copy_some(w, part, done,
-						 MIN(part->size - done, BLOCK_SIZE)));
+						 MIN(part->size - done, HYPTRACE_FILE_BLOCK)));
 		if (n > 0) {
 			done += n;
 			continue;
@@ -180,9 +177,9 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 			return -errno;
 		if (hyptrace_file_release_reserve(w))
 			continue;
-		if (done - given < BLOCK_SIZE || !give_up(w, part, done))
+		if (done - given < HYPTRACE_FILE_BLOCK || !give_up(w, part, done))
 			return -ENOSPC;
-		given = done / BLOCK_SIZE * BLOCK_SIZE;
+		given = done / HYPTRACE_FILE_BLOCK * HYPTRACE_FILE_BLOCK;
 	}
 	if (TEMP_FAILURE_RETRY(fdatasync(w->fd)))
 		return -errno;
@@ -253,13 +250,13 @@ static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err
 
 static int send(struct hyptrace_file_writer *w, int fd, uint64_t from, uint64_t size)
 {
-	auto_free char *buffer = malloc(BLOCK_SIZE);
+	auto_free char *buffer = malloc(HYPTRACE_FILE_BLOCK);
 	ssize_t n;
 
 	if (!buffer)
 		return -ENOMEM;
 	for (; size; from += n, size -= n) {
-		n = pread(fd, buffer, MIN(size, BLOCK_SIZE), from);
+		n = pread(fd, buffer, MIN(size, HYPTRACE_FILE_BLOCK), from);
 		if (n <= 0)
 			return n ? -errno : -EIO;
 		if (!hyptrace_write_all(w->out, buffer, n))

@@ -29,14 +29,17 @@ bool hyptrace_file_release_reserve(struct hyptrace_file_writer *w)
 }
 
 /* Note that nothing more can be written. Only the thread that writes the parts calls it. */
-int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *err)
+int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_error *why,
+		       struct hyptrace_error *err)
 {
 	if (!w->errnum) {
-		w->err = *err;
+		w->err = *why;
 		/* (A) Order the text before the errno. Pairs with (A) in hyptrace_file_failed(). */
-		__atomic_store_n(&w->errnum, err->errnum, __ATOMIC_RELEASE);
+		__atomic_store_n(&w->errnum, why->errnum, __ATOMIC_RELEASE);
 	}
-	return -err->errnum;
+	if (err)
+		*err = *why;
+	return -why->errnum;
 }
 
 /**
@@ -210,9 +213,7 @@ int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *p
 		return 0;
 	if (keep(part, (const char *)data + done, size - done))
 		hyptrace_error_memory(&why);
-	if (err)
-		*err = why;
-	return hyptrace_file_fail(w, &why);
+	return hyptrace_file_fail(w, &why, err);
 }
 
 static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
@@ -255,7 +256,7 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 	if (!data || keep(part, data, done))
 		hyptrace_error_memory(err);
 	free(data);
-	return hyptrace_file_fail(w, err);
+	return hyptrace_file_fail(w, err, NULL);
 }
 
 static int write_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
@@ -381,9 +382,7 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 			if (hyptrace_file_pwrite(part->fd, old, size, at) != size) {
 				write_error(w, part, errno, &why);
 				hyptrace_file_add_unwritten(w, part, subbuf, size);
-				if (err)
-					*err = why;
-				return hyptrace_file_fail(w, &why);
+				return hyptrace_file_fail(w, &why, err);
 			}
 		}
 	}

@@ -82,7 +82,7 @@ static void compress(struct file_compressor *c, struct file_chunk *chunk)
 	if (ZSTD_isError(size)) {
 		hyptrace_error_set(&err, ENOMEM, "cannot compress: %s", ZSTD_getErrorName(size));
 		hyptrace_file_add_unwritten(c->w, part, chunk->data, chunk->size);
-		hyptrace_file_fail(c->w, &err);
+		hyptrace_file_fail(c->w, &err, NULL);
 		return;
 	}
 	header[0] = size;
