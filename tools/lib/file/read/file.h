@@ -224,7 +224,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 
 /* file_data.c: the bytes of sub-buffers */
 uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);
-uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t time);
+uint64_t hyptrace_file_u64(const struct hyptrace_file *f, const char *at);
 int64_t hyptrace_data_pread(const struct hyptrace_file *f, const struct file_data *data, void *to,
 			    size_t size, uint64_t at);
 int hyptrace_file_open_fd(const char *path, uint64_t *size, struct hyptrace_error *err);
@@ -256,8 +256,6 @@ int hyptrace_file_fill(struct hyptrace_file *f, struct hyptrace_stream_event *ev
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu);
 void hyptrace_file_rewind(struct hyptrace_file *f);
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err);
-struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f);
 void hyptrace_file_part_free(struct hyptrace_file *part);
-void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part);
 
 #endif /* HYPTRACE_FILE_INTERNAL_H */

@@ -20,8 +20,7 @@ static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
 
 	if (n < size)
 		return n < 0 ? n : hyptrace_error_set(err, EBADMSG, "the file has become shorter");
-	memcpy(ts, src->buf->data, sizeof(*ts));
-	*ts = hyptrace_file_swap_time(src->file, *ts);
+	*ts = hyptrace_file_u64(src->file, src->buf->data);
 	return 0;
 }
 
@@ -182,7 +181,6 @@ static int seek(struct hyptrace_file *f, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Are the events of a CPU read? */
 bool hyptrace_file_is_chosen(const struct hyptrace_file *f, unsigned int cpu)
 {
 	unsigned int i;
@@ -297,18 +295,6 @@ int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Make a reader for a thread: it shares what the file says, and has sources of its own. */
-struct hyptrace_file *hyptrace_file_part_new(const struct hyptrace_file *f)
-{
-	struct hyptrace_file *part = malloc(sizeof(*part));
-
-	if (!part)
-		return NULL;
-	*part = *f;
-	memset(part, 0, offsetof(struct hyptrace_file, options));
-	return part;
-}
-
 /* Free a reader of a thread, or of a file whose structure is freed already. */
 void hyptrace_file_part_free(struct hyptrace_file *part)
 {
@@ -319,13 +305,4 @@ void hyptrace_file_part_free(struct hyptrace_file *part)
 	free(part->packed);
 	free(part->chunk);
 	free(part);
-}
-
-void hyptrace_file_part_count(struct hyptrace_file *f, const struct hyptrace_file *part)
-{
-	f->counts.delivered += part->counts.delivered;
-	f->counts.filtered += part->counts.filtered;
-	f->counts.lost += part->counts.lost;
-	f->counts.lost_more |= part->counts.lost_more;
-	f->counts.damaged += part->counts.damaged;
 }

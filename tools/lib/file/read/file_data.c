@@ -30,8 +30,11 @@ uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at)
 	return f->swap ? bswap_32(value) : value;
 }
 
-uint64_t hyptrace_file_swap_time(const struct hyptrace_file *f, uint64_t value)
+uint64_t hyptrace_file_u64(const struct hyptrace_file *f, const char *at)
 {
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
 	return f->swap ? bswap_64(value) : value;
 }
 

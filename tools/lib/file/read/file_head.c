@@ -144,7 +144,6 @@ static void read_buffer(struct hyptrace_file *f, struct file_cursor *c, bool com
 		c->ret = hyptrace_error_memory(c->err);
 }
 
-/* Is the content of the section at an offset compressed? */
 static bool is_compressed(struct hyptrace_file *f, struct file_cursor *c, uint64_t offset)
 {
 	struct file_cursor at;

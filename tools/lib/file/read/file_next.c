@@ -9,7 +9,6 @@
  */
 #include "file.h"
 
-/* Is the player @a earlier than @b? */
 static inline bool is_earlier(struct file_player a, struct file_player b)
 {
 	return a.key < b.key + (a.source < b.source);

@@ -271,6 +271,15 @@ static bool take_piece(struct worker *w)
 	return !over;
 }
 
+static void count_part(struct hyptrace_file_counts *all, const struct hyptrace_file_counts *part)
+{
+	all->delivered += part->delivered;
+	all->filtered += part->filtered;
+	all->lost += part->lost;
+	all->lost_more |= part->lost_more;
+	all->damaged += part->damaged;
+}
+
 /* Count what a worker has read, and pass the turn on. */
 static void end_piece(struct worker *w)
 {
@@ -282,7 +291,7 @@ static void end_piece(struct worker *w)
 		w->state = NULL;
 	}
 	if (w->file != team->file && (w->at_end || w->stopped))
-		hyptrace_file_part_count(team->file, w->file);
+		count_part(&team->file->counts, &w->file->counts);
 	if (team->mode == IN_TURNS && !w->stopped)
 		take_turn(w);
 	team->turn++;
@@ -336,6 +345,18 @@ static void worker_free(struct worker *w)
 	free(w);
 }
 
+/* Make a reader for a thread: it shares what the file says, and has sources of its own. */
+static struct hyptrace_file *part_new(const struct hyptrace_file *f)
+{
+	struct hyptrace_file *part = malloc(sizeof(*part));
+
+	if (!part)
+		return NULL;
+	*part = *f;
+	memset(part, 0, offsetof(struct hyptrace_file, options));
+	return part;
+}
+
 static struct worker *worker_new(struct team *team, unsigned int number)
 {
 	struct worker *w = calloc(1, sizeof(*w));
@@ -357,7 +378,7 @@ static struct worker *worker_new(struct team *team, unsigned int number)
 	if (team->mode == IN_BATCHES)
 		w->piece = malloc(sizeof(*w->piece));
 	else if (team->mode != ALONE)
-		w->file = hyptrace_file_part_new(team->file);
+		w->file = part_new(team->file);
 	if (!w->file || (team->mode == IN_BATCHES && !w->piece))
 		goto fail;
 	if (w->piece)
@@ -403,7 +424,7 @@ static void choose(struct team *team)
 	const struct hyptrace_file *file = team->file;
 	const unsigned int nr_cpus = file->chosen ? file->nr_chosen : file->meta.info.nr_cpus;
 	const bool by_cpu = flags & HYPTRACE_FILE_BY_CPU;
-	unsigned int max = nr_cpus < BY_CPU_MAX ? nr_cpus : BY_CPU_MAX;
+	const unsigned int max = MIN(nr_cpus, BY_CPU_MAX);
 
 	team->ordered = !by_cpu;
 	team->nr_threads = 1;
@@ -412,7 +433,7 @@ static void choose(struct team *team)
 		team->mode = IN_TURNS;
 		/* more threads than CPUs: one that waits for its turn does not hold up others */
 		if (!by_cpu)
-			team->nr_workers = nr_cpus < TURNS_MAX ? nr_cpus : TURNS_MAX;
+			team->nr_workers = MIN(nr_cpus, TURNS_MAX);
 		if (threads_help(team))
 			team->nr_threads = by_cpu ? count_threads(max) : team->nr_workers;
 	} else if (file->options.sides & HYPTRACE_SIDE_HOST) {
@@ -429,9 +450,7 @@ static void choose(struct team *team)
 		team->ordered = true;
 		team->nr_threads = count_threads(THREADS_MAX);
 	}
-	team->nr_workers = MAX(team->nr_workers, team->nr_threads);
-	if (!team->nr_workers)
-		team->nr_workers = 1;
+	team->nr_workers = MAX(MAX(team->nr_workers, team->nr_threads), 1U);
 }
 
 /* Make the workers. The order of turns needs all of them; else fewer take longer. */

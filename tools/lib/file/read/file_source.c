@@ -97,18 +97,22 @@ static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t ro
 	return WORD + len;
 }
 
+/* A commit word, and the number of lost events after the data */
+static uint64_t long_at(const struct hyptrace_file *f, const char *at)
+{
+	return f->long_size == sizeof(uint32_t) ? hyptrace_file_u32(f, at) :
+						  hyptrace_file_u64(f, at);
+}
+
 static void convert(const struct hyptrace_file *f, const char *subbuf, char *to)
 {
 	const uint32_t head = sizeof(uint64_t) + f->long_size;
 	const uint32_t room = f->meta.info.subbuf_size - head;
-	uint64_t time, commit, lost;
+	const uint64_t time = hyptrace_file_u64(f, subbuf);
+	const uint64_t commit = long_at(f, subbuf + sizeof(time));
 	uint32_t used, at, len;
+	uint64_t lost;
 
-	memcpy(&time, subbuf, sizeof(time));
-	memcpy(&commit, subbuf + sizeof(time), sizeof(commit));
-	time = hyptrace_file_swap_time(f, time);
-	commit = f->long_size == sizeof(uint32_t) ? hyptrace_file_u32(f, subbuf + sizeof(time)) :
-						    hyptrace_file_swap_time(f, commit);
 	memcpy(to, &time, sizeof(time));
 	memcpy(to + sizeof(time), &commit, sizeof(commit));
 	to += HYPTRACE_SUBBUF_HEADER;
@@ -125,12 +129,7 @@ static void convert(const struct hyptrace_file *f, const char *subbuf, char *to)
 	}
 	if (!(commit & HYPTRACE_COMMIT_STORED) || room - used < f->long_size)
 		return;
-	if (f->long_size == sizeof(uint32_t)) {
-		lost = hyptrace_file_u32(f, subbuf + head + used);
-	} else {
-		memcpy(&lost, subbuf + head + used, sizeof(lost));
-		lost = hyptrace_file_swap_time(f, lost);
-	}
+	lost = long_at(f, subbuf + head + used);
 	memcpy(to + used, &lost, sizeof(lost));
 }
 
@@ -288,14 +287,15 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 static uint64_t time_after(const struct file_source *src)
 {
 	const struct hyptrace_file *f = src->file;
-	uint64_t at = src->pos + f->meta.info.subbuf_size, time = 0;
+	const uint64_t at = src->pos + f->meta.info.subbuf_size;
+	char time[sizeof(uint64_t)];
 
 	if (at < src->len)
-		memcpy(&time, src->buf->data + at, sizeof(time));
-	else if (src->data->compressed ||
-		 hyptrace_data_pread(f, src->data, &time, sizeof(time), src->next) < 8)
+		return hyptrace_file_u64(f, src->buf->data + at);
+	if (src->data->compressed ||
+	    hyptrace_data_pread(f, src->data, time, sizeof(time), src->next) < 8)
 		return 0;
-	return hyptrace_file_swap_time(f, time);
+	return hyptrace_file_u64(f, time);
 }
 
 /*
@@ -305,11 +305,11 @@ static uint64_t time_after(const struct file_source *src)
 static uint64_t find_latest(const struct file_source *src)
 {
 	const struct hyptrace_file_info *info = &src->file->meta.info;
-	uint64_t time, after = time_after(src), latest = UINT64_MAX;
+	const uint64_t time = hyptrace_file_u64(src->file, src->buf->data + src->pos);
+	uint64_t after = time_after(src), latest = UINT64_MAX;
 
-	memcpy(&time, src->buf->data + src->pos, sizeof(time));
 	if (after)
-		latest = after + (after < hyptrace_file_swap_time(src->file, time) ? YEAR : MINUTE);
+		latest = after + (after < time ? YEAR : MINUTE);
 	else if (info->offset)
 		latest = info->begin - info->offset + YEAR;
 	return latest > after ? latest : UINT64_MAX;
