@@ -249,7 +249,6 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 	return ret;
 }
 
-/* Find an attribute of a request to a backend. */
 struct nlattr *hyptrace_request_attr(const struct hyptrace_request *r, int attr)
 {
 	return nlmsg_find_attr(r->msg, GENL_HDRLEN, attr);

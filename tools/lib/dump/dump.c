@@ -144,7 +144,6 @@ static int read_list(const struct dump *d, uint64_t address, bool has_sum, struc
 	return ret;
 }
 
-/* Read the description of the remote. */
 static int read_text(struct dump *d, struct hyptrace_error *err)
 {
 	const struct hyptrace_dump_remote *remote = d->remote;
@@ -183,7 +182,6 @@ static uint64_t read_count(struct dump *d, const struct ring *ring, unsigned int
 	return count;
 }
 
-/* Does the dump have a page of the ring? */
 static bool has_pages(const struct dump *d, const struct dump_list *list)
 {
 	uint64_t word;

@@ -297,7 +297,6 @@ static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 
 #endif
 
-/* Open a dump. Return NULL if that fails. */
 struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error *err)
 {
 	struct dump_memory *mem = calloc(1, sizeof(*mem));

@@ -68,7 +68,6 @@ static void say_lacking(const struct request *request, const struct filter_span 
 		 nr == 1 ? "" : "s", names, nr == 1 ? "s" : "ve", filter_quoted(name), name->text);
 }
 
-/* Store that none of some events has a field. */
 static void fail_field(const struct request *request, const struct hyptrace_event *const *events,
 		       unsigned int nr, const struct filter_span *name)
 {
@@ -134,7 +133,6 @@ static int check_comparison(const struct request *request,
 	return -EINVAL;
 }
 
-/* Check that each comparison can be made for at least one of some events. */
 static int check(const struct request *request, const struct hyptrace_event *const *events,
 		 unsigned int nr)
 {

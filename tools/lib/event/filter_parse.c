@@ -481,7 +481,6 @@ static enum filter_fault fail_errno(const struct filter_comparison *c, struct hy
 	return suggest(err, near);
 }
 
-/* Store why a field does not have the value of a name. */
 static enum filter_fault fail_value(const struct filter_comparison *c,
 				    const struct hyptrace_field *field, struct hyptrace_error *err)
 {

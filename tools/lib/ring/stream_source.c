@@ -44,9 +44,7 @@ static uint32_t latency(uint64_t bound)
 {
 	uint64_t usec = bound / LATENCY_PART / NSEC_PER_USEC;
 
-	if (usec < HYPTRACE_LATENCY_MIN_US)
-		return HYPTRACE_LATENCY_MIN_US;
-	return usec < LATENCY_USEC ? usec : LATENCY_USEC;
+	return MAX(MIN(usec, LATENCY_USEC), HYPTRACE_LATENCY_MIN_US);
 }
 
 void hyptrace_source_close(struct stream_source *src)
@@ -122,9 +120,7 @@ static size_t read_size(const struct hyptrace_stream *s, const struct stream_sou
 		return src->size;
 	/* a sub-buffer holds at most subbuf / RECORD_MIN events */
 	size = s->left / s->nr_sources / (subbuf / RECORD_MIN) * subbuf;
-	if (size < subbuf)
-		return subbuf;
-	return size < src->size ? size : src->size;
+	return MIN(MAX(size, subbuf), src->size);
 }
 
 /* Return 1; 0 if the ring is empty, and src->asleep if tracing is off, too; or a negative errno. */
