@@ -30,17 +30,12 @@ static const char *const errnos[] = {
 	[118] = "-ENOTNAM", "-ENAVAIL", "-EISNAM", "-EREMOTEIO", "-EDQUOT", "-ENOMEDIUM",
 	[124] = "-EMEDIUMTYPE", "-ECANCELED", "-ENOKEY", "-EKEYEXPIRED", "-EKEYREVOKED",
 	[129] = "-EKEYREJECTED", "-EOWNERDEAD", "-ENOTRECOVERABLE", "-ERFKILL", "-EHWPOISON",
-};
-
-#define KERNEL_ERRNO	512
-
-/* Those that only the kernel uses (linux/errno.h), from KERNEL_ERRNO on */
-static const char *const kernel_errnos[] = {
-	[0] = "-ERESTARTSYS", "-ERESTARTNOINTR", "-ERESTARTNOHAND", "-ENOIOCTLCMD",
-	[4] = "-ERESTART_RESTARTBLOCK", "-EPROBE_DEFER", "-EOPENSTALE", "-ENOPARAM", NULL,
-	[9] = "-EBADHANDLE", "-ENOTSYNC", "-EBADCOOKIE", "-ENOTSUPP", "-ETOOSMALL",
-	[14] = "-ESERVERFAULT", "-EBADTYPE", "-EJUKEBOX", "-EIOCBQUEUED", "-ERECALLCONFLICT",
-	[19] = "-ENOGRACE",
+	/* those that only the kernel uses (linux/errno.h) */
+	[512] = "-ERESTARTSYS", "-ERESTARTNOINTR", "-ERESTARTNOHAND", "-ENOIOCTLCMD",
+	[516] = "-ERESTART_RESTARTBLOCK", "-EPROBE_DEFER", "-EOPENSTALE", "-ENOPARAM",
+	[521] = "-EBADHANDLE", "-ENOTSYNC", "-EBADCOOKIE", "-ENOTSUPP", "-ETOOSMALL",
+	[526] = "-ESERVERFAULT", "-EBADTYPE", "-EJUKEBOX", "-EIOCBQUEUED", "-ERECALLCONFLICT",
+	[531] = "-ENOGRACE",
 };
 
 /* Error codes of firmware, without their signs: linux/psci.h, linux/arm_ffa.h, linux/arm-smccc.h */
@@ -63,11 +58,7 @@ static const char *name_of(const char *const *names, uint64_t nr, uint64_t index
 
 const char *hyptrace_errno_name(int64_t value)
 {
-	uint64_t number = -(uint64_t)value;
-
-	if (number < KERNEL_ERRNO)
-		return name_of(errnos, COUNT(errnos), number);
-	return name_of(kernel_errnos, COUNT(kernel_errnos), number - KERNEL_ERRNO);
+	return name_of(errnos, COUNT(errnos), -(uint64_t)value);
 }
 
 const char *hyptrace_firmware_error_name(enum firmware firmware, int64_t value)
