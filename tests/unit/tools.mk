@@ -163,7 +163,7 @@ test_tools_export-cflags := $(tools-cflags)
 test_tools_export-libs := $(tools-libs)
 
 test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfetto.c export_perfetto_event.c \
-	export_perfetto_ftrace.c export_perfetto_function.c functions.c \
+	export_perfetto_ftrace.c functions.c \
 	export_perfetto_track.c origin.c map.c out.c die.c) $(tools-format-srcs) $(tools-model-srcs) \
 	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)

@@ -352,22 +352,23 @@ static void put_function(void *arg, const struct function *function)
 	out_printf(chrome->out, ",\"args\":{\"event\":\"func\",\"self\":%" PRIu64 "}}", span->own);
 }
 
-/* An event of the CPU: when EL2 returns to the host, its functions are known. */
-static void see_event(struct chrome *chrome, const struct hyptrace_stream_event *event)
+static void put_functions(void *arg)
 {
-	if (functions_add(&chrome->functions, event))
-		functions_walk(&chrome->functions, put_function, NULL, chrome);
+	struct chrome *chrome = arg;
+
+	functions_walk(&chrome->functions, put_function, NULL, chrome);
 }
 
-/* The first function of the CPU; see_event() has the others. */
+/* The first function of the CPU; put_events() has the others. */
 static void begin_functions(struct chrome *chrome,
 			    struct chrome_event *event __attribute__((unused)),
 			    const struct hyptrace_record *rec)
 {
 	if (chrome->functions.nest)
 		return;
-	functions_begin(&chrome->functions, chrome->model);
-	see_event(chrome, &(struct hyptrace_stream_event){ .cpu = chrome->cpu, .record = *rec });
+	functions_begin(&chrome->functions, chrome->model, put_functions, chrome);
+	functions_add(&chrome->functions,
+		      &(struct hyptrace_stream_event){ .cpu = chrome->cpu, .record = *rec });
 }
 
 static void put_instant(struct chrome *chrome, struct chrome_event *event,
@@ -445,7 +446,7 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		const struct hyptrace_record *rec = &event->record;
 
 		if (chrome->functions.nest)
-			see_event(chrome, event);
+			functions_add(&chrome->functions, event);
 		if (rec->lost)
 			put_loss(chrome, rec->ts, rec->lost);
 		if (rec->data) {
@@ -495,8 +496,7 @@ static void end_part(struct export_part *part)
 	struct chrome_event *event;
 	unsigned int id;
 
-	if (chrome->functions.nest && functions_finish(&chrome->functions))
-		functions_walk(&chrome->functions, put_function, NULL, chrome);
+	functions_finish(&chrome->functions);
 	functions_end(&chrome->functions);
 	close_slice(chrome, chrome->last);
 	for (id = 0; (event = by_number_next(&chrome->events, &id)); id++)

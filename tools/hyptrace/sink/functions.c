@@ -6,10 +6,11 @@
 /* No function */
 #define NOBODY	UINT32_MAX
 
-void functions_begin(struct functions *f, const struct hyptrace_model *model)
+void functions_begin(struct functions *f, const struct hyptrace_model *model,
+		     void (*show)(void *arg), void *arg)
 {
 	*f = (struct functions){
-		.model = model,
+		.model = model, .show = show, .arg = arg,
 		.nest = or_die(hyptrace_nest_new(model, HYPTRACE_FUNCTION_KINDS)),
 	};
 }
@@ -42,17 +43,19 @@ static void append(struct functions *f, const struct hyptrace_span *span)
 	function->span.parent = NULL;
 }
 
-static bool take(struct functions *f)
+static void take(struct functions *f)
 {
 	const struct hyptrace_span *span;
 
 	while ((span = hyptrace_nest_next(f->nest, 0)))
 		if (span->kind == HYPTRACE_KIND_FUNCTION)
 			append(f, span);
-	return f->nr;
+	if (f->nr)
+		f->show(f->arg);
+	f->nr = 0;
 }
 
-bool functions_add(struct functions *f, const struct hyptrace_stream_event *event)
+void functions_add(struct functions *f, const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_record *rec = &event->record;
 	/* the time of a call is that of the functions which it is in */
@@ -61,28 +64,22 @@ bool functions_add(struct functions *f, const struct hyptrace_stream_event *even
 
 	if (hyptrace_nest_add(f->nest, event, is_function, 0))
 		die_no_memory();
-	return take(f);
+	take(f);
 }
 
-/*
- * No event follows for now: if the last function of the CPU has returned to the host, that was all.
- */
-bool functions_returned(struct functions *f, unsigned int cpu)
+void functions_returned(struct functions *f, unsigned int cpu)
 {
 	if (hyptrace_nest_idle(f->nest, cpu))
 		die_no_memory();
-	return take(f);
+	take(f);
 }
 
-void functions_forget(struct functions *f)
+void functions_finish(struct functions *f)
 {
-	f->nr = 0;
-}
-
-bool functions_finish(struct functions *f)
-{
+	if (!f->nest)
+		return;
 	hyptrace_nest_end(f->nest);
-	return take(f);
+	take(f);
 }
 
 void functions_walk(struct functions *f,
@@ -105,5 +102,4 @@ void functions_walk(struct functions *f,
 		if (end)
 			end(arg, &f->list[i]);
 	}
-	f->nr = 0;
 }

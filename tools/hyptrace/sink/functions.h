@@ -23,17 +23,23 @@ struct functions {
 	struct function		*list;
 	unsigned int		nr;
 	unsigned int		max;
+	/* called when @list has all functions of a visit of EL2, and before it is cleared */
+	void			(*show)(void *arg);
+	void			*arg;
 };
 
-void functions_begin(struct functions *f, const struct hyptrace_model *model);
+void functions_begin(struct functions *f, const struct hyptrace_model *model,
+		     void (*show)(void *arg), void *arg);
 void functions_end(struct functions *f);
-/* All events of the CPU. True if @list has functions: then they are walked and cleared. */
-bool functions_add(struct functions *f, const struct hyptrace_stream_event *event);
-/* No event follows; likewise. */
-bool functions_returned(struct functions *f, unsigned int cpu);
-void functions_forget(struct functions *f);
-bool functions_finish(struct functions *f);
-/* Begin and end each function in the order of time. @end may be NULL. Clear the list. */
+/* All events of the CPU */
+void functions_add(struct functions *f, const struct hyptrace_stream_event *event);
+/*
+ * No event follows for now: if the last function of the CPU has returned to the host, that was all.
+ */
+void functions_returned(struct functions *f, unsigned int cpu);
+/* No event follows. The functions may not have begun. */
+void functions_finish(struct functions *f);
+/* Begin and end each function of the list in the order of time. @end may be NULL. */
 void functions_walk(struct functions *f,
 		    void (*begin)(void *arg, const struct function *function),
 		    void (*end)(void *arg, const struct function *function), void *arg);

@@ -212,7 +212,7 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		struct perfetto_kind *kind;
 
 		if (__builtin_expect(!!p->functions.nest, 0))
-			perfetto_see_event(p, event);
+			functions_add(&p->functions, event);
 		if (__builtin_expect(!!rec->lost, 0))
 			put_loss(p, rec->ts, rec->lost);
 		if (__builtin_expect(!rec->data, 0))
@@ -248,9 +248,11 @@ static void end_part(struct export_part *part)
 	perfetto_ftrace_close(p);
 	perfetto_bundle_flush(&p->bundle, p->out);
 	perfetto_guest_end(p);
-	perfetto_end_functions(p);
+	functions_finish(&p->functions);
+	functions_end(&p->functions);
 	if (p->waiting)
 		waiting[p->index] = p->waiting;
+	free(p->functions_track.known);
 	free(p->calls.outer.known);
 	free(p->calls.inner.known);
 	free(p->events.known);

@@ -230,12 +230,6 @@ void perfetto_bundle_flush(struct perfetto_bundle *bundle, struct out *out);
 /* of the host's events, as a trace of their own */
 extern const struct export_format export_perfetto_host;
 
-/* export_perfetto_function.c: functions of EL2 */
-void perfetto_put_function(struct perfetto *p, struct perfetto_kind *kind,
-			   const struct hyptrace_record *rec);
-void perfetto_see_event(struct perfetto *p, const struct hyptrace_stream_event *event);
-void perfetto_end_functions(struct perfetto *p);
-
 /* export_perfetto_event.c: what an event is on hyptrace's tracks */
 void perfetto_free_kinds(struct perfetto *p);
 void perfetto_put_unknown(struct perfetto *p, struct perfetto_kind *kind,

@@ -266,6 +266,43 @@ static void put_other(struct perfetto *p, struct perfetto_kind *kind,
 	put_instant(p, &event);
 }
 
+/* The functions of EL2 are slices inside each other, on a track for each CPU. */
+static void begin_function(void *arg, const struct function *function)
+{
+	const char *name = function->span.name ?: function->span.meaning->event->name;
+	struct perfetto *p = arg;
+
+	perfetto_begin_slice(p, &p->functions_track, function->span.begin, perfetto_name(p, name));
+}
+
+static void end_function(void *arg, const struct function *function)
+{
+	struct perfetto *p = arg;
+
+	perfetto_end_slice(p, &p->functions_track, function->span.end);
+}
+
+static void put_functions(void *arg)
+{
+	struct perfetto *p = arg;
+
+	if (!p->functions_track.uuid)
+		p->functions_track.uuid = perfetto_cpu_track(p, PERFETTO_FUNCTIONS, "Functions");
+	functions_walk(&p->functions, begin_function, end_function, p);
+}
+
+/* The first function of the CPU; the format itself adds the events that follow. */
+static void begin_functions(struct perfetto *p, struct perfetto_kind *kind,
+			    const struct hyptrace_record *rec)
+{
+	(void)kind;
+	if (p->functions.nest)
+		return;
+	functions_begin(&p->functions, p->x->model, put_functions, p);
+	functions_add(&p->functions,
+		      &(struct hyptrace_stream_event){ .cpu = p->cpu, .record = *rec });
+}
+
 void perfetto_put_unknown(struct perfetto *p, struct perfetto_kind *kind,
 			  const struct hyptrace_record *rec)
 {
@@ -297,7 +334,7 @@ static const struct style {
 	[HYPTRACE_KIND_GUEST_FIXUP] = { put_guest_trap, BIT(VCPU) | BIT(DURATION),
 					BIT(VCPU) | BIT(DURATION) },
 	[HYPTRACE_KIND_ILLEGAL_TRAP] = { put_guest_trap, BIT(VCPU), BIT(VCPU) },
-	[HYPTRACE_KIND_FUNCTION] = { perfetto_put_function, 0, 0 },
+	[HYPTRACE_KIND_FUNCTION] = { begin_functions, 0, 0 },
 	[HYPTRACE_KIND_TRANSITION] = { put_other, BIT(VM) | BIT(PAGE) | BIT(COUNT) | BIT(RESULT),
 				       0 },
 };

@@ -19,6 +19,7 @@ struct graph_event {
 };
 
 struct graph_cpu {
+	struct graph		*g;
 	unsigned int		id;
 	struct functions	functions;
 	bool			has_caught;	/* the event of struct graph is among them */

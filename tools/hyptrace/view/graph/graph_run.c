@@ -180,6 +180,32 @@ int graph_begin(struct graph *g)
 	return make_filter(g, &g->filter) ?: (s->path ? EXIT_DONE : hold(g));
 }
 
+static void forget_events(struct graph_cpu *cpu)
+{
+	while (cpu->nr)
+		free(cpu->events[--cpu->nr].data);
+}
+
+/* The functions of a visit are known. */
+static void show(void *arg)
+{
+	struct graph_cpu *cpu = arg;
+	struct graph *g = cpu->g;
+	const bool is_wanted = !g->caught ||
+			       (cpu->has_caught && (!g->limit || g->nr_caught < g->limit));
+
+	cpu->has_caught = false;
+	g->nr_caught += is_wanted;
+	g->session->loop.is_over |= g->limit && g->nr_caught >= g->limit;
+	if (is_wanted && (g->is_flat || g->is_tree)) {
+		g->nr_functions += cpu->functions.nr;
+		graph_sums_add(&g->sums, &cpu->functions);
+	} else if (is_wanted) {
+		graph_print(g, cpu);
+	}
+	forget_events(cpu);
+}
+
 static struct graph_cpu *cpu_of(struct graph *g, unsigned int id)
 {
 	struct graph_cpu *cpu;
@@ -189,36 +215,11 @@ static struct graph_cpu *cpu_of(struct graph *g, unsigned int id)
 	if (g->cpus[id])
 		return g->cpus[id];
 	cpu = xcalloc(1, sizeof(*cpu));
+	cpu->g = g;
 	cpu->id = id;
-	functions_begin(&cpu->functions, g->model);
+	functions_begin(&cpu->functions, g->model, show, cpu);
 	g->cpus[id] = cpu;
 	return cpu;
-}
-
-static void forget_events(struct graph_cpu *cpu)
-{
-	while (cpu->nr)
-		free(cpu->events[--cpu->nr].data);
-}
-
-/* The functions of a visit are known. */
-static void show(struct graph *g, struct graph_cpu *cpu)
-{
-	const bool is_wanted = !g->caught ||
-			       (cpu->has_caught && (!g->limit || g->nr_caught < g->limit));
-
-	cpu->has_caught = false;
-	g->nr_caught += is_wanted;
-	g->session->loop.is_over |= g->limit && g->nr_caught >= g->limit;
-	if (!is_wanted) {
-		functions_forget(&cpu->functions);
-	} else if (g->is_flat || g->is_tree) {
-		g->nr_functions += cpu->functions.nr;
-		graph_sums_add(&g->sums, &cpu->functions);
-	} else {
-		graph_print(g, cpu);
-	}
-	forget_events(cpu);
 }
 
 static void keep_event(struct graph_cpu *cpu, const struct hyptrace_record *rec)
@@ -260,8 +261,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 			.cpu = event->cpu, .record = { .ts = rec->ts, .lost = rec->lost },
 		};
 
-		if (functions_add(&cpu->functions, &loss))
-			show(g, cpu);
+		functions_add(&cpu->functions, &loss);
 		forget_events(cpu);
 		/* the sums have no place for it: the last line counts it */
 		if (!g->is_flat && !g->is_tree)
@@ -274,8 +274,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 		return;
 	/* the loss is known already */
 	alone.record.lost = 0;
-	if (functions_add(&cpu->functions, &alone))
-		show(g, cpu);
+	functions_add(&cpu->functions, &alone);
 	if (g->caught && row_record_id(rec) == g->caught->id &&
 	    (!g->condition || hyptrace_filter_match(g->condition, rec)))
 		cpu->has_caught = true;
@@ -295,8 +294,8 @@ static void batch(struct session *session, const struct hyptrace_stream_event *e
 		add(g, &events[i]);
 	/* no hyp_exit follows: do not wait for the next call */
 	for (i = 0; g->caught && !g->session->path && i < g->nr_cpus; i++)
-		if (g->cpus[i] && functions_returned(&g->cpus[i]->functions, i))
-			show(g, g->cpus[i]);
+		if (g->cpus[i])
+			functions_returned(&g->cpus[i]->functions, i);
 }
 
 const struct session_ops graph_ops = { .batch = batch };
@@ -308,8 +307,8 @@ void graph_finish(struct graph *g)
 	unsigned int i;
 
 	for (i = 0; i < g->nr_cpus; i++)
-		if (g->cpus[i] && functions_finish(&g->cpus[i]->functions))
-			show(g, g->cpus[i]);
+		if (g->cpus[i])
+			functions_finish(&g->cpus[i]->functions);
 	if (has_sums)
 		graph_sums_print(&g->sums, g->session->ctx->p);
 	out_flush(&g->session->ctx->out);
