@@ -19,20 +19,12 @@
 
 void out_init(struct out *out, int fd)
 {
-	out->fd = fd;
-	out->error = 0;
-	out->abandon = NULL;
-	out->before = NULL;
-	out->len = 0;
-	out->size = 0;
-	out->buf = NULL;
-	out->grows = false;
+	*out = (struct out){ .fd = fd };
 }
 
 void out_init_memory(struct out *out)
 {
-	out_init(out, -1);
-	out->grows = true;
+	*out = (struct out){ .fd = -1, .grows = true };
 }
 
 void out_free(struct out *out)

@@ -6,12 +6,13 @@
  * the clock. The cursor stays at the begin of the line: a message, which is longer, replaces it.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "lib/hyptrace_file.h"
-#include "clock.h"
 #include "die.h"
 #include "out.h"
 
@@ -87,38 +88,29 @@ void pager_end(struct out *out)
 /* How much of a file was read */
 
 /* The first line comes after four of these times. */
-#define STEP_NSEC	250000000
+#define STEP_MSEC	250
 #define FIRST_STEPS	4
 
 static pthread_t thread;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static bool is_running, is_ending;
+static int ended = -1;		/* readable when the thread must end */
+static bool is_running;
 static const struct hyptrace_file *of;
 static uint64_t start;
 
 static void *show(void *arg)
 {
+	struct pollfd end = { .fd = ended, .events = POLLIN };
 	uint64_t bytes, total;
 	unsigned int steps = 0;
-	struct timespec at;
 
-	clock_gettime(CLOCK_REALTIME, &at);
-	pthread_mutex_lock(&lock);
-	while (!is_ending) {
-		at.tv_nsec += STEP_NSEC;
-		at.tv_sec += at.tv_nsec / NSEC_PER_SEC;
-		at.tv_nsec %= NSEC_PER_SEC;
-		while (!is_ending && !pthread_cond_timedwait(&ended, &lock, &at))
-			;
-		if (is_ending || ++steps < FIRST_STEPS)
+	while (!poll(&end, 1, STEP_MSEC)) {
+		if (++steps < FIRST_STEPS)
 			continue;
 		hyptrace_file_progress(of, &bytes, &total);
 		bytes -= start;
 		dprintf(STDERR_FILENO, "\rhyptrace: %u %% read\r",
 			bytes < total ? (unsigned int)(100.0 * bytes / total) : 99);
 	}
-	pthread_mutex_unlock(&lock);
 	if (steps >= FIRST_STEPS)
 		dprintf(STDERR_FILENO, "\r\033[K");
 	return arg;
@@ -134,11 +126,11 @@ void progress_begin(const struct hyptrace_file *file, bool wanted)
 		return;
 	of = file;
 	hyptrace_file_progress(file, &start, &total);
-	is_ending = false;
+	ended = eventfd(0, EFD_CLOEXEC);
 	/* signals must interrupt the writes of the other thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	is_running = !pthread_create(&thread, NULL, show, NULL);
+	is_running = ended >= 0 && !pthread_create(&thread, NULL, show, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
@@ -146,11 +138,9 @@ void progress_end(void)
 {
 	if (!is_running)
 		return;
-	pthread_mutex_lock(&lock);
-	is_ending = true;
-	pthread_cond_signal(&ended);
-	pthread_mutex_unlock(&lock);
+	eventfd_write(ended, 1);
 	pthread_join(thread, NULL);
+	close(ended);
 	is_running = false;
 }
 
