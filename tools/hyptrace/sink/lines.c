@@ -72,40 +72,58 @@ const struct argp lines_time_argp = {
 	.parser = parse,
 };
 
+/* Begin the lines of one side, whose times are those of a clock. */
+static int begin_side(struct lines *lines, const struct session *s, const char *clock,
+		      struct hyptrace_formats *formats)
+{
+	const bool color = s->ctx->color;
+	struct hyptrace_error err;
+
+	if (lines->time == LINES_TIME_WALL && !s->has_offset && strcmp(clock, "boot"))
+		return cmd_fail("cannot read \"%s\": its clock \"%s\" has no wall time: use another --time",
+				s->name, clock);
+	if (lines->raw)
+		hyptrace_formats_set_raw(formats);
+	return hyptrace_formats_lines(formats, color ? BOLD : "",
+				      color ? NO_STYLE AFTER_NAME : AFTER_NAME, &err) ?
+	       session_fail(s, &err) : EXIT_DONE;
+}
+
 /* Prepare to print events whose times are those of a clock. Return an exit code. */
 int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 		struct hyptrace_formats *formats)
 {
 	struct context *ctx = s->ctx;
-	struct hyptrace_error err;
 	unsigned int cpu;
 
-	if (lines->time == LINES_TIME_WALL) {
-		if (!s->has_offset && strcmp(clock, "boot"))
-			return cmd_fail("cannot read \"%s\": its clock \"%s\" has no wall time: use another --time",
-					s->name, clock);
+	if (lines->time == LINES_TIME_WALL)
 		lines->base = -(s->has_offset ? (uint64_t)s->offset : clock_offset());
-	}
 	lines->move_base = lines->time == LINES_TIME_REL || lines->time == LINES_TIME_DELTA;
 	lines->out = &ctx->out;
 	lines->p = ctx->p;
 	lines->json = printer_is_json(ctx->p);
 	lines->color = ctx->color;
 	lines->formats = formats;
-	lines->tasks = hyptrace_formats_has_tasks(formats) && !lines->is_host;
+	lines->tasks = hyptrace_formats_has_tasks(formats);
 	for (cpu = 0; cpu < LINES_CPUS; cpu++)
 		snprintf(lines->cpus[cpu], LINES_CPU_SIZE, CPU_FORMAT, cpu);
-	if (lines->json && !lines->is_host)
+	if (lines->json) {
 		lines->model = or_die(hyptrace_model_new(formats, NULL));
-	if (lines->json)
 		lines->rows = json_rows_new(formats, lines->model,
-					    (ctx->pretty ? JSON_ROWS_PRETTY : 0) |
-					    (lines->is_host ? JSON_ROWS_HOST : 0), "");
-	if (lines->raw)
-		hyptrace_formats_set_raw(formats);
-	return hyptrace_formats_lines(formats, ctx->color ? BOLD : "",
-				      ctx->color ? NO_STYLE AFTER_NAME : AFTER_NAME, &err) ?
-	       session_fail(s, &err) : EXIT_DONE;
+					    ctx->pretty ? JSON_ROWS_PRETTY : 0, "");
+	}
+	return begin_side(lines, s, clock, formats);
+}
+
+/* After lines_begin(): prepare to print the host's events among the others, too. */
+int lines_begin_host(struct lines *lines, const struct session *s,
+		     const struct hyptrace_file_info *info)
+{
+	lines->host_formats = info->formats;
+	if (lines->json)
+		lines->host_rows = json_rows_new(info->formats, NULL, JSON_ROWS_HOST |
+						 (s->ctx->pretty ? JSON_ROWS_PRETTY : 0), "");
+	return begin_side(lines, s, info->clock, info->formats);
 }
 
 /* For --csv; @wanted: only of these. The first of several line printers prints the head. */
@@ -123,14 +141,6 @@ void lines_begin_table(struct lines *lines, const bool *wanted,
 		csv_head(lines->table, lines->out);
 }
 
-void lines_set_like(struct lines *lines, const struct lines *like)
-{
-	lines->time = like->time;
-	lines->raw = like->raw;
-	lines->csv = like->csv;
-	lines->nanoseconds = like->nanoseconds;
-}
-
 /* Continue after lines that another line printer has printed. */
 void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
 {
@@ -145,6 +155,7 @@ void lines_resume(struct lines *lines, uint64_t first, uint64_t previous)
 void lines_end(struct lines *lines)
 {
 	json_rows_free(lines->rows);
+	json_rows_free(lines->host_rows);
 	hyptrace_model_free(lines->model);
 	csv_free(lines->table);
 }
@@ -230,9 +241,10 @@ static inline always_inline char *put_head(struct lines *lines, char *to, unsign
 }
 
 /* Print an event that hyptrace_formats_line() cannot print. */
-static noinline void print_slowly(struct lines *lines, const struct hyptrace_record *rec)
+static noinline void print_slowly(struct lines *lines, struct hyptrace_formats *formats,
+				  const struct hyptrace_record *rec)
 {
-	const struct hyptrace_event *event = hyptrace_formats_event(lines->formats, rec);
+	const struct hyptrace_event *event = hyptrace_formats_event(formats, rec);
 	struct out *out = lines->out;
 	size_t len;
 
@@ -243,7 +255,7 @@ static noinline void print_slowly(struct lines *lines, const struct hyptrace_rec
 	out_puts(out, lines->color ? BOLD : "");
 	out_puts(out, event->name);
 	out_puts(out, lines->color ? NO_STYLE AFTER_NAME : AFTER_NAME);
-	text_put_plain(out, hyptrace_formats_text(lines->formats, event, rec, &len));
+	text_put_plain(out, hyptrace_formats_text(formats, event, rec, &len));
 	out_putc(out, '\n');
 }
 
@@ -253,22 +265,21 @@ void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
 	char *to = out_room(lines->out, LINES_HEAD_MAX + DIGITS_SLACK);
 
 	out_put_to(lines->out, put_head(lines, to, cpu, ts));
-	if (lines->is_host)
-		out_puts(lines->out, "host ");
 }
 
 /* Print what follows the head of a line, which ends at @text, in room for it. */
-static inline always_inline void print_rest(struct lines *lines, struct out *out, char *text,
+static inline always_inline void print_rest(struct lines *lines, struct out *out,
+					    struct hyptrace_formats *formats, char *text,
 					    const struct hyptrace_record *rec)
 {
-	char *end = hyptrace_formats_line(lines->formats, rec, text);
+	char *end = hyptrace_formats_line(formats, rec, text);
 
 	if (end) {
 		*end++ = '\n';
 		out_put_to(out, end);
 	} else {
 		out_put_to(out, text);
-		print_slowly(lines, rec);
+		print_slowly(lines, formats, rec);
 	}
 }
 
@@ -277,7 +288,7 @@ static inline always_inline void print_text(struct lines *lines, struct out *out
 {
 	char *head = out_room(out, LINES_HEAD_MAX + HYPTRACE_LINE_MAX);
 
-	print_rest(lines, out, put_head(lines, head, cpu, rec->ts), rec);
+	print_rest(lines, out, lines->formats, put_head(lines, head, cpu, rec->ts), rec);
 }
 
 static noinline void print_with_task(struct lines *lines, unsigned int cpu,
@@ -298,13 +309,19 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 	const char *task;
 	size_t len;
 
+	if (lines->json) {
+		json_rows_print(lines->host_rows, cpu, rec, lines->out);
+		return;
+	}
 	lines_put_head(lines, cpu, rec->ts);
-	task = hyptrace_formats_task(lines->formats, rec, &len);
+	out_puts(lines->out, "host ");
+	task = hyptrace_formats_task(lines->host_formats, rec, &len);
 	for (; task && *task == ' '; task++)
 		;
 	if (task)
 		text_put_plain(lines->out, task);
-	print_rest(lines, lines->out, out_room(lines->out, HYPTRACE_LINE_MAX), rec);
+	print_rest(lines, lines->out, lines->host_formats,
+		   out_room(lines->out, HYPTRACE_LINE_MAX), rec);
 }
 
 void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_record *rec)
@@ -313,8 +330,6 @@ void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_re
 		json_rows_print(lines->rows, cpu, rec, lines->out);
 	else if (lines->table)
 		csv_event(lines->table, cpu, rec, lines->out);
-	else if (lines->is_host)
-		print_of_host(lines, cpu, rec);
 	else if (lines->tasks)
 		print_with_task(lines, cpu, rec);
 	else
@@ -322,12 +337,13 @@ void lines_event(struct lines *lines, unsigned int cpu, const struct hyptrace_re
 }
 
 /* Print that events were lost before that time or, if none follows, after it. */
-void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
+static void print_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost,
+		       bool is_host)
 {
 	struct out *out = lines->out;
 
 	if (lines->json) {
-		json_rows_lost(lines->rows, cpu, ts, lost, out);
+		json_rows_lost(is_host ? lines->host_rows : lines->rows, cpu, ts, lost, out);
 		return;
 	}
 	if (lines->table) {
@@ -336,11 +352,17 @@ void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t los
 	}
 	out_puts(out, lines->color ? RED : "");
 	lines_put_head(lines, cpu, ts);
+	out_puts(out, is_host ? "host " : "");
 	if (lost == HYPTRACE_LOST_UNKNOWN)
 		out_puts(out, "LOST events");
 	else
 		out_printf(out, "LOST %" PRIu64 " event%s", lost, lost == 1 ? "" : "s");
 	out_puts(out, lines->color ? NO_STYLE "\n" : "\n");
+}
+
+void lines_lost(struct lines *lines, unsigned int cpu, uint64_t ts, uint64_t lost)
+{
+	print_lost(lines, cpu, ts, lost, false);
 }
 
 /* Print an event that is not plain text, or comes after a loss. */
@@ -349,38 +371,23 @@ static noinline void print_any(struct lines *lines, const struct hyptrace_stream
 	const struct hyptrace_record *rec = &event->record;
 
 	if (rec->lost)
-		lines_lost(lines, event->cpu, rec->ts, rec->lost);
-	if (rec->data)
+		print_lost(lines, event->cpu, rec->ts, rec->lost, event->is_host);
+	if (rec->data && event->is_host)
+		print_of_host(lines, event->cpu, rec);
+	else if (rec->data)
 		lines_event(lines, event->cpu, rec);
-}
-
-/* Print events of both sides, whose times are relative to lines of the other one, too. */
-static noinline void print_sides(struct lines *lines, const struct hyptrace_stream_event *event)
-{
-	struct lines *side = event->is_host ? lines->host : lines;
-	const uint64_t ts = event->record.ts;
-
-	if (lines->begun || lines->host->begun)
-		lines_resume(side, lines->first, lines->previous);
-	else
-		lines->first = ts;
-	lines->previous = ts;
-	print_any(side, event);
 }
 
 void lines_events(struct lines *lines, const struct hyptrace_stream_event *events,
 		  unsigned int nr)
 {
 	const struct hyptrace_stream_event *event, *end = events + nr;
-	const bool is_text = !lines->json && !lines->table && !lines->tasks && !lines->is_host &&
-			     !lines->host;
+	const bool is_text = !lines->json && !lines->table && !lines->tasks && !lines->host_formats;
 	struct out *const out = lines->out;
 
 	for (event = events; event < end; event++) {
 		if (__builtin_expect(is_text && !event->record.lost, 1))
 			print_text(lines, out, event->cpu, &event->record);
-		else if (lines->host)
-			print_sides(lines, event);
 		else
 			print_any(lines, event);
 	}

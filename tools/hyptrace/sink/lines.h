@@ -58,14 +58,9 @@ struct lines {
 	const bool		*wanted;	/* of lines_begin_table() */
 	/* a line begins with the task that has recorded the event */
 	bool			tasks;
-	/* the line printer of events of the host among them; or NULL */
-	struct lines		*host;
-	/* with @host: times of the first line and of the previous one */
-	uint64_t		first;
-	uint64_t		previous;
-	/* for the verb to set */
-	/* the events are those of the host, beside others */
-	bool			is_host;
+	/* of events of the host among them; or NULL */
+	struct hyptrace_formats	*host_formats;
+	struct json_rows	*host_rows;
 };
 
 /* The options of each verb that prints lines, and those of times only */
@@ -74,9 +69,10 @@ extern const struct argp lines_time_argp;
 
 int lines_begin(struct lines *lines, const struct session *s, const char *clock,
 		struct hyptrace_formats *formats);
+int lines_begin_host(struct lines *lines, const struct session *s,
+		     const struct hyptrace_file_info *info);
 void lines_begin_table(struct lines *lines, const bool *wanted,
 		       struct hyptrace_event *const *events, unsigned int nr, bool head);
-void lines_set_like(struct lines *lines, const struct lines *like);
 void lines_end(struct lines *lines);
 void lines_resume(struct lines *lines, uint64_t first, uint64_t previous);
 void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts);

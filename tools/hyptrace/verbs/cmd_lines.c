@@ -14,7 +14,6 @@ struct printing {
 	struct words		words;		/* stream: the events to enable */
 	bool			no_pager;
 	struct host_events	host;		/* report: those beside the events of the remote */
-	struct lines		host_lines;
 };
 
 static const struct argp_child children[] = {
@@ -83,7 +82,6 @@ static int begin(struct printing *p)
 static int end(struct printing *p, int code)
 {
 	lines_end(&p->lines);
-	lines_end(&p->host_lines);
 	choice_free(&p->host.choice);
 	free(p->words.words);
 	return session_close(&p->session, code);
@@ -141,14 +139,15 @@ static void begin_part(struct export_part *part)
 
 	if (part->formats != s->formats) {
 		lines = xcalloc(1, sizeof(*lines));
-		lines_set_like(lines, &p->lines);
+		lines->time = p->lines.time;
+		lines->raw = p->lines.raw;
+		lines->csv = p->lines.csv;
+		lines->nanoseconds = p->lines.nanoseconds;
 		if (lines_begin(lines, s, s->clock, part->formats))
 			die_no_memory();
 		lines_begin_table(lines, p->lines.wanted, s->events, s->nr_events, false);
 	}
 	lines->out = part->out;
-	if (lines->host)
-		lines->host->out = part->out;
 	part->state = lines;
 }
 
@@ -208,14 +207,9 @@ static int begin_host(struct printing *p)
 	int code = EXIT_DONE;
 
 	h->no_host |= p->lines.csv;
-	if (!h->no_host) {
-		lines_set_like(&p->host_lines, &p->lines);
-		p->host_lines.is_host = true;
-		p->lines.host = &p->host_lines;
-		code = lines_begin(&p->host_lines, s, hyptrace_file_info(h->file)->clock,
-				   hyptrace_file_info(h->file)->formats) ?:
+	if (!h->no_host)
+		code = lines_begin_host(&p->lines, s, hyptrace_file_info(h->file)) ?:
 		       host_events_choose(h, s->ctx->verb->name);
-	}
 	options->sides = (h->no_remote ? 0 : HYPTRACE_SIDE_REMOTE) |
 			 (h->no_host ? 0 : HYPTRACE_SIDE_HOST);
 	options->filter = accept_event;
