@@ -140,14 +140,12 @@ bool export_ends_with(const char *name, const char *ending);
 const struct export_format *export_guess_format(const char *out);
 int export_open(struct export *x, const char *name, struct out *out);
 int export_close(struct export *x, const char *name, struct out *out);
+
+/* export_output.c */
 int export_output_open(struct export_output *output);
 int export_output_finish(struct export_output *output);
 void export_output_abandon(struct export_output *output);
-
-/* export_tar.c */
 int export_tar_check(const char *name);
-int export_tar_begin(struct export_output *output);
-int export_tar_end(struct export_output *output);
 int export_open_unnamed(void);
 
 /* export_parts.c */

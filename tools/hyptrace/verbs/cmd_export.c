@@ -309,9 +309,6 @@ static int run_format(struct job *job)
 	x->folder_fd = output->fd;
 	x->out = output->is_folder ? NULL : &output->out;
 	output->out.abandon = &signals_abandon;
-	code = output->tar ? export_tar_begin(output) : EXIT_DONE;
-	if (code)
-		return code;
 	if (s->file && job->host.no_remote)
 		hyptrace_file_options(s->file)->filter = accept_none;
 	/* several threads read a file; but one reads its last events, or those that are live */
@@ -327,8 +324,7 @@ static int run_format(struct job *job)
 		begin_format(job);
 	export_end_parts(x);
 	ended = x->format->end(x);
-	code = code ?: job->code ?: ended;
-	return output->tar && !code ? export_tar_end(output) : code;
+	return code ?: job->code ?: ended;
 }
 
 /* The output takes the place of an older file of its name: that must not be what is read. */
@@ -424,9 +420,8 @@ static int export_to_output(struct job *job)
 	s->loop.ignores_output = !is_stdout;
 	if (s->file && !s->count && !job->more.nr)
 		progress_begin(s->file, !s->quiet && (!is_stdout || is_stdout_file()));
-	code = run_format(job);
+	code = run_format(job) ?: export_output_finish(&job->output);
 	progress_end();
-	code = code ?: export_output_finish(&job->output);
 	if (code) {
 		export_output_abandon(&job->output);
 		return code;

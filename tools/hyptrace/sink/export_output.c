@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A TAR of an export and of another trace, for cmd_export.c: Perfetto opens both as one timeline.
+ * Where an export is written to: stdout, a file, or a folder. A file and a folder have a temporary
+ * name until they are complete.
  *
- * Each file follows a header of 512 bytes and is padded to a multiple of them (ustar).
+ * A TAR has the export and another trace: Perfetto opens both as one timeline. In it each file
+ * follows a header of 512 bytes and is padded to a multiple of them (ustar).
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -36,12 +39,7 @@ struct tar_header {
 	char	link[100];
 	char	magic[6];
 	char	version[2];
-	char	user[32];
-	char	group[32];
-	char	major[8];
-	char	minor[8];
-	char	prefix[155];
-	char	padding[12];
+	char	rest[TAR_BLOCK - 265];	/* names of the owner, numbers of a device, a folder */
 };
 
 static void make_header(struct tar_header *header, const char *name, uint64_t size)
@@ -99,7 +97,7 @@ int export_tar_check(const char *name)
 	       cmd_fail("\"%s\" is not a Perfetto trace: --with takes one of the host", name);
 }
 
-int export_tar_begin(struct export_output *output)
+static int begin_tar(struct export_output *output)
 {
 	static const struct tar_header header;
 
@@ -170,7 +168,7 @@ static int add_file(struct export_output *output)
 	return EXIT_DONE;
 }
 
-int export_tar_end(struct export_output *output)
+static int end_tar(struct export_output *output)
 {
 	static const char end[TAR_END_BLOCKS * TAR_BLOCK];
 	struct out *out = &output->out;
@@ -202,4 +200,138 @@ int export_tar_end(struct export_output *output)
 	}
 	close(fd);
 	return EXIT_DONE;
+}
+
+static char *temporary_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	return xasprintf("%.*s.XXXXXX", (int)len, name);
+}
+
+static int fail_create(struct export_output *output)
+{
+	int code = cmd_fail("cannot create \"%s\": %s", output->name, strerror(errno));
+
+	free(output->part);
+	output->part = NULL;
+	return code;
+}
+
+static bool is_empty_folder(const char *name)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(name);
+	bool empty = dir;
+
+	while (dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static int open_file(struct export_output *output)
+{
+	const char *name = output->name;
+	struct stat st;
+	int fd;
+
+	/* a device or a pipe is written as it is */
+	if (stat(name, &st) || S_ISREG(st.st_mode)) {
+		output->part = temporary_name(name);
+		name = output->part;
+		fd = mkostemp(output->part, O_CLOEXEC);
+	} else {
+		fd = open(name, O_RDWR | O_CLOEXEC);
+		/* such as a device that can only be written */
+		if (fd < 0)
+			fd = open(name, O_WRONLY | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return fail_create(output);
+	out_init(&output->out, fd);
+	return output->tar ? begin_tar(output) : EXIT_DONE;
+}
+
+int export_output_open(struct export_output *output)
+{
+	struct stat st;
+	int fail;
+
+	output->fd = -1;
+	if (!output->is_folder && strcmp(output->name, "-"))
+		return open_file(output);
+	out_init(&output->out, STDOUT_FILENO);
+	if (!output->is_folder)
+		return output->tar ? begin_tar(output) : EXIT_DONE;
+	if (!stat(output->name, &st) && !is_empty_folder(output->name))
+		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
+				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
+				"a file has this name");
+	output->part = temporary_name(output->name);
+	/* like the recording, nobody else may read it: it tells addresses */
+	if (!mkdtemp(output->part))
+		return fail_create(output);
+	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (output->fd >= 0)
+		return EXIT_DONE;
+	fail = errno;
+	rmdir(output->part);
+	errno = fail;
+	return fail_create(output);
+}
+
+/* Write what is left, and give the output its name. */
+int export_output_finish(struct export_output *output)
+{
+	struct out *out = &output->out;
+	int code = output->tar ? end_tar(output) : EXIT_DONE;
+
+	if (code)
+		return code;
+	if (!output->is_folder) {
+		out_flush(out);
+		if (out->fd != STDOUT_FILENO && close(out->fd) && !out->error)
+			out->error = errno;
+		out->fd = -1;
+		/* a pipe that is closed: its reader has seen enough */
+		if (out->error && (out->error != EPIPE || output->part))
+			return cmd_fail("cannot write \"%s\": %s", output->name,
+					strerror(out->error));
+	}
+	out_free(out);
+	if (!output->part)
+		return EXIT_DONE;
+	if (rename(output->part, output->name))
+		return cmd_fail("cannot create \"%s\": %s", output->name, strerror(errno));
+	if (output->is_folder)
+		close(output->fd);
+	free(output->part);
+	output->part = NULL;
+	return EXIT_DONE;
+}
+
+void export_output_abandon(struct export_output *output)
+{
+	const bool is_made = output->is_folder && output->fd >= 0;
+	DIR *dir = is_made ? fdopendir(output->fd) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (is_made)
+		rmdir(output->part);
+	else if (output->part)
+		unlink(output->part);
+	if (!output->is_folder && output->out.fd > STDERR_FILENO)
+		close(output->out.fd);
+	out_free(&output->out);
+	free(output->part);
+	output->part = NULL;
 }
