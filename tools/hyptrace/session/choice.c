@@ -194,15 +194,6 @@ int filter_parse(const char *text, const struct hyptrace_event *const *events, u
 	return *parsed ? EXIT_DONE : filter_fail(text, at, &err);
 }
 
-/* Make the part of the last line that counts them, with a comma; empty if all are printed. */
-const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE])
-{
-	text[0] = '\0';
-	if (filters)
-		snprintf(text, FILTER_COUNT_SIZE, ", %" PRIu64 " filtered", nr);
-	return text;
-}
-
 /* Make the list of the events that @wanted has, or of all, for free(). */
 struct hyptrace_event **choice_list(const bool *wanted, struct hyptrace_event *const *events,
 				    unsigned int *nr)

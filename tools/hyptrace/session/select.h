@@ -60,9 +60,6 @@ int cmd_request(struct context *ctx, const char *what, int without, cpu_request_
 /* The ids of records have 16 bits: no record has an id of a file that is above. */
 #define CHOICE_IDS	(UINT16_MAX + 1)
 
-/* Bytes that filter_count() writes at most */
-#define FILTER_COUNT_SIZE	40
-
 /* Arguments of a verb; the array is for free() */
 struct words {
 	const char	**words;
@@ -96,7 +93,6 @@ bool filter_is_valid(const char *text, const struct hyptrace_event *const *event
 int filter_parse(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
 		 const struct hyptrace_formats *formats, bool at_el2,
 		 struct hyptrace_filter **parsed);
-const char *filter_count(bool filters, uint64_t nr, char text[FILTER_COUNT_SIZE]);
 
 int choice_make(struct choice *choice, const char *verb, struct hyptrace_event *const *events,
 		unsigned int nr, const struct hyptrace_formats *formats);

@@ -38,10 +38,10 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 			 const char *printed)
 {
-	auto_free char *name = NULL;
+	auto_free char *text = NULL;
 	const struct hyptrace_stream_counts *counts = &s->counts;
-	char filtered[FILTER_COUNT_SIZE], discarded[FILTER_COUNT_SIZE] = "";
 	const char *lost = "";
+	FILE *f;
 
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
@@ -53,19 +53,21 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	/* what was in the buffer or in a pipe when its reader closed it may not have been read */
 	if (s->ctx->out.error)
 		printed = "read until the output was closed";
-	if (s->stream)
-		snprintf(discarded, sizeof(discarded), ", %" PRIu64 " discarded",
-			 counts->discarded);
 	/* what is lost are events, whatever is printed */
 	if (strcmp(what, "event"))
 		lost = counts->lost == 1 && !counts->lost_more ? " event" : " events";
+	f = text_open(&text);
 	if (s->is_one_of_many)
-		name = xasprintf("\"%s\": ", s->name);
-	cmd_note("%s%" PRIu64 " %s%s %s%s%s, %" PRIu64 "%s%s lost", name ? name : "", nr, what,
-		 nr == 1 ? "" : "s", printed,
-		 filter_count(choice_is_made(&s->choice) || counts->filtered, counts->filtered,
-			      filtered), discarded,
-		 counts->lost, counts->lost_more ? " or more" : "", lost);
+		fprintf(f, "\"%s\": ", s->name);
+	fprintf(f, "%" PRIu64 " %s%s %s", nr, what, nr == 1 ? "" : "s", printed);
+	if (choice_is_made(&s->choice) || counts->filtered)
+		fprintf(f, ", %" PRIu64 " filtered", counts->filtered);
+	if (s->stream)
+		fprintf(f, ", %" PRIu64 " discarded", counts->discarded);
+	fprintf(f, ", %" PRIu64 "%s%s lost", counts->lost, counts->lost_more ? " or more" : "",
+		lost);
+	text_close(f);
+	cmd_note("%s", text);
 }
 
 /* Until event_release_all(), or the end of the verb, even if it is killed */

@@ -154,7 +154,7 @@ static void print_text(const struct record *r)
 {
 	const struct total all = total_of(r);
 	const struct ring_counts total = all.sum;
-	char counts[128], filtered[FILTER_COUNT_SIZE], bytes[BYTES_SIZE];
+	char counts[128], filtered[40] = "", bytes[BYTES_SIZE];
 	unsigned int i;
 
 	/* the verb that reads the dump says what was lost */
@@ -162,10 +162,11 @@ static void print_text(const struct record *r)
 				 (!r->counts_failed && !total.lost && !all.lost_more &&
 				  !all.was_cleared)))
 		return;
+	if (r->session.choice.filter || total.filtered)
+		snprintf(filtered, sizeof(filtered), ", %" PRIu64 " filtered", total.filtered);
 	snprintf(counts, sizeof(counts), "%" PRIu64 " event%s recorded%s, %" PRIu64 "%s lost",
-		 total.events, total.events == 1 ? "" : "s",
-		 filter_count(r->session.choice.filter || total.filtered, total.filtered, filtered),
-		 total.lost, all.lost_more ? " or more" : "");
+		 total.events, total.events == 1 ? "" : "s", filtered, total.lost,
+		 all.lost_more ? " or more" : "");
 	cmd_note("%s; %s in %s%s", r->counts_failed || all.was_cleared ? UNKNOWN : counts,
 		 size_text(r->file.bytes, bytes),
 		 r->file.nr ? "all; the last file is " : "",
