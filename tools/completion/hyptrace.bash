@@ -9,15 +9,10 @@ _hyptrace_run()
 	[[ " ${FUNCNAME[*]} " =~ \ _(comp_cmd_)?sudo\  ]] && sudo -n hyptrace "$@" 2>/dev/null
 }
 
-_hyptrace_verbs()
+# Print the verbs, or the formats of the verb "export".
+_hyptrace_listed()
 {
-	_hyptrace_run help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
-}
-
-# Print the formats of "export".
-_hyptrace_formats()
-{
-	_hyptrace_run help export | sed -n '/^Formats:/,$s/^  \([a-z]*\) .*/\1/p'
+	_hyptrace_run help "$@" | sed -nE '/^(Verbs|Formats):/,/^$/s/^  ([a-z]*) .*/\1/p'
 }
 
 # Print the long options of a verb, or those before a verb.
@@ -33,18 +28,10 @@ _hyptrace_names()
 	_hyptrace_run "${@:2}" list -j | grep -o "\"name\":\"[A-Za-z0-9_-]*\",\"$1\"" | cut -d '"' -f 4
 }
 
-# Print the calls of "strace": the values of the fields that name them, and their events.
-_hyptrace_calls()
+# Print the names of the values of the fields $1 in the JSON of "list".
+_hyptrace_values()
 {
-	echo host_hcall host_smc psci_call host_ffa_call guest_exit guest_fixup
-	_hyptrace_run "$@" list -vj | grep -oE '"name":"(id|func|func_id|code|ec)","type"[^}]*}' |
-		grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
-}
-
-# Print the functions of "graph".
-_hyptrace_functions()
-{
-	_hyptrace_run "$@" list -vj func | grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
+	grep -oE "\"name\":\"($1)\",\"type\"[^}]*}" | grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
 }
 
 # Offer the words of standard input that begin with $1, each with $2 before it. "compgen -W" would expand the words.
@@ -69,8 +56,7 @@ _hyptrace_filter()
 	list=$(_hyptrace_run "${@:3}" list -vj)
 	_hyptrace_offer "$word" "$cur" < <(
 		if [[ $head =~ $operator ]]; then
-			grep -o "\"name\":\"${BASH_REMATCH[1]}\",\"type\"[^}]*}" <<<"$list" |
-				grep -o '"[0-9]*":"[A-Za-z0-9_-]*"' | cut -d '"' -f 4
+			_hyptrace_values "${BASH_REMATCH[1]}" <<<"$list"
 		elif [[ $head =~ (^|&&|\|\||\()[[:blank:]]*$ ]]; then
 			grep -o '"name":"[A-Za-z0-9_-]*","type"' <<<"$list" | cut -d '"' -f 4
 		fi
@@ -133,14 +119,16 @@ _hyptrace()
 		;;
 	-e | --event | --trace)
 		if [[ $verb == strace ]]; then
-			words=$(_hyptrace_calls "${remote[@]}")
+			# its calls: the values of the fields that name them, and their events
+			words='host_hcall host_smc psci_call host_ffa_call guest_exit guest_fixup '
+			words+=$(_hyptrace_run "${remote[@]}" list -vj | _hyptrace_values 'id|func|func_id|code|ec')
 		elif [[ $verb == graph ]]; then
-			words=$(_hyptrace_functions "${remote[@]}")
+			words=$(_hyptrace_run "${remote[@]}" list -vj func | _hyptrace_values '[^"]*')
 		else
 			words="all $(_hyptrace_names id "${remote[@]}")"
 		fi
 		;;
-	-f | --format) words=$(_hyptrace_formats) ;;
+	-f | --format) words=$(_hyptrace_listed export) ;;
 	--pmu) words='cycles instructions l1i_cache_refill l1d_cache_refill l1d_tlb_refill br_mis_pred mem_access' ;;
 	--host) words=$(find /sys/kernel/tracing/events -mindepth 1 -maxdepth 1 -type d -printf '%f ' 2>/dev/null) ;;
 	-i | -o | --file | --input | --out | --with)
@@ -151,7 +139,7 @@ _hyptrace()
 	*)
 		case $verb:$cur in
 		*:-*) words=$(_hyptrace_options ${verb:+"$verb"}) ;;
-		:* | help:*) words=$(_hyptrace_verbs) ;;
+		:* | help:*) words=$(_hyptrace_listed) ;;
 		list:* | enable:* | disable:* | stream:*) words="all $(_hyptrace_names id "${remote[@]}")" ;;
 		catch:*) words=$(_hyptrace_names id "${remote[@]}") ;;
 		count:*) words="all $(_hyptrace_names "$countable" "${remote[@]}")" ;;

@@ -8,14 +8,9 @@ function __hyptrace_run
     status stack-trace | string match -q '*__fish_complete_sudo*'; and command sudo -n hyptrace $argv 2>/dev/null
 end
 
-# Print the verbs and what they do, separated by tabs.
-function __hyptrace_verbs
-    __hyptrace_run help | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
-end
-
-# Print the formats of "export" and what they are for, separated by tabs.
-function __hyptrace_formats
-    __hyptrace_run help export | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
+# Print the verbs, or the formats of the verb "export", and what they do, separated by tabs.
+function __hyptrace_listed
+    __hyptrace_run help $argv | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
 end
 
 # Run "list" for the remote of the command line.
@@ -112,7 +107,7 @@ function __hyptrace_options
             case trace
                 set -a option -a '(__hyptrace_calls)'
             case format
-                set -a option -a '(__hyptrace_formats)'
+                set -a option -a '(__hyptrace_listed export)'
             case host
                 set -a option -a '(ls -p /sys/kernel/tracing/events 2>/dev/null | string replace -fr "/\$" "")'
             case filter
@@ -136,7 +131,7 @@ end
 
 complete -c hyptrace -e
 complete -c hyptrace -f
-complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_verbs)'
+complete -c hyptrace -n 'not __hyptrace_verb; or __hyptrace_verb_is help' -a '(__hyptrace_listed)'
 complete -c hyptrace -n '__hyptrace_verb_is list enable disable stream' -a 'all (__hyptrace_names id)'
 complete -c hyptrace -n '__hyptrace_verb_is catch' -a '(__hyptrace_names id)'
 complete -c hyptrace -n '__hyptrace_verb_is report dump export page leaks who' -F
@@ -144,6 +139,6 @@ complete -c hyptrace -n '__hyptrace_verb_is report dump export page leaks who' -
 set -g __hyptrace_countable 'id"[^}]*"counted":[a-z]*e,'
 complete -c hyptrace -n '__hyptrace_verb_is count' -a 'all (__hyptrace_names $__hyptrace_countable)'
 __hyptrace_options 'not __hyptrace_verb'
-for verb in (__hyptrace_verbs | string split -f 1 \t)
+for verb in (__hyptrace_listed | string split -f 1 \t)
     __hyptrace_options "__hyptrace_verb_is $verb" $verb
 end
