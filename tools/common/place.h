@@ -10,6 +10,7 @@
 
 #include <endian.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,9 +22,11 @@ struct place {
 	uint32_t	offset;	/* of the eight bytes that are read */
 	uint8_t		left;	/* bits to shift them to the left, ... */
 	uint8_t		right;	/* ... and then back to the right */
+	bool		is_signed;
 };
 
-static inline struct place hyptrace_place_of(uint32_t offset, uint32_t size, uint32_t payload)
+static inline struct place hyptrace_place_of(uint32_t offset, uint32_t size, bool is_signed,
+					     uint32_t payload)
 {
 	uint32_t last = payload > PLACE_WORD ? payload - PLACE_WORD : 0, before;
 	struct place place;
@@ -32,6 +35,7 @@ static inline struct place hyptrace_place_of(uint32_t offset, uint32_t size, uin
 	before = offset - place.offset;
 	place.left = CHAR_BIT * (htole16(1) == 1 ? PLACE_WORD - before - size : before);
 	place.right = CHAR_BIT * (PLACE_WORD - size);
+	place.is_signed = is_signed;
 	return place;
 }
 
@@ -51,6 +55,12 @@ static inline int64_t hyptrace_place_signed(const struct place *place, const cha
 static inline uint64_t hyptrace_place_unsigned(const struct place *place, const char *data)
 {
 	return hyptrace_place_word(place, data) >> place->right;
+}
+
+static inline uint64_t hyptrace_place_value(const struct place *place, const char *data)
+{
+	return place->is_signed ? (uint64_t)hyptrace_place_signed(place, data) :
+				  hyptrace_place_unsigned(place, data);
 }
 
 #endif /* HYPTRACE_PLACE_H */

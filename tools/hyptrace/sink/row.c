@@ -105,7 +105,8 @@ static void add_number(struct row *row, const struct hyptrace_field *field, enum
 	struct row_step *step = &row->steps[row->nr];
 
 	step->kind = kind;
-	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
+	step->place = hyptrace_place_of(field->offset, field->size, field->is_signed,
+					row->event->size);
 	next_step(row, 1 + DIGITS_MAX);
 }
 
@@ -157,7 +158,8 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 		return;
 	}
 	step->kind = ROW_NAME;
-	step->place = hyptrace_place_of(field->offset, field->size, row->event->size);
+	step->place = hyptrace_place_of(field->offset, field->size, field->is_signed,
+					row->event->size);
 	for (i = 0; i < field->nr_symbols; i++) {
 		name = map_add(&step->names, field->symbols[i]->value, 0);
 		/* if a value has two names, the first one counts */
@@ -217,9 +219,7 @@ static inline always_inline char *put_name(const struct row *row, const struct r
 
 	if (step->kind == ROW_ASK_NAME)
 		return put_asked_name(row, step, rec, to);
-	name = map_find(&step->names, step->field->is_signed ?
-				      (uint64_t)hyptrace_place_signed(&step->place, data) :
-				      hyptrace_place_unsigned(&step->place, data), 0);
+	name = map_find(&step->names, hyptrace_place_value(&step->place, data), 0);
 	return name ? put_text(name->ptr, to) : to;
 }
 

@@ -168,7 +168,8 @@ static bool add_field(struct meaning *own, const struct hyptrace_field *field,
 		place = at;
 		own->nr_unsigned++;
 	}
-	place->place = hyptrace_place_of(field->offset, field->size, own->public.size);
+	place->place = hyptrace_place_of(field->offset, field->size, field->is_signed,
+					 own->public.size);
 	place->role = role;
 	if (field->nr_symbols)
 		own->symbols[role] = hyptrace_symbols_new(field);

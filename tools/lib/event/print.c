@@ -106,7 +106,7 @@ static bool add_field(struct builder *b, const struct tep_print_arg *arg, uint32
 	    (uint32_t)field->offset > payload - size)
 		return false;
 
-	b->step->place = hyptrace_place_of(field->offset, size, payload);
+	b->step->place = hyptrace_place_of(field->offset, size, false, payload);
 	if (size < bytes)
 		is_signed = field->flags & TEP_FIELD_IS_SIGNED;
 	b->step->mask &= is_signed ? UINT64_MAX : UINT64_MAX >> b->step->place.right;

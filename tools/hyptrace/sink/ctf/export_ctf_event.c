@@ -52,7 +52,7 @@ static void add_field(struct ctf_event *ctf, const struct hyptrace_field *field)
 		run->size = field->size;
 	}
 	if (run->size <= PLACE_WORD)
-		run->place = hyptrace_place_of(run->offset, run->size, ctf->event->size);
+		run->place = hyptrace_place_of(run->offset, run->size, false, ctf->event->size);
 	ctf->room += field->size;
 }
 

@@ -110,20 +110,6 @@ struct perfetto_bundle {
 	size_t		size;		/* bytes that @events can have: it grows */
 };
 
-/* Where a number is in payloads */
-struct perfetto_place {
-	struct place	place;
-	bool		is_signed;
-};
-
-/* @rec has PLACE_WORD bytes at least. */
-static inline uint64_t perfetto_value(const struct perfetto_place *at,
-				      const struct hyptrace_record *rec)
-{
-	return at->is_signed ? (uint64_t)hyptrace_place_signed(&at->place, rec->data) :
-			       hyptrace_place_unsigned(&at->place, rec->data);
-}
-
 #define PERFETTO_FTRACE_FIELDS	7
 
 struct perfetto;
@@ -134,7 +120,7 @@ struct perfetto_plan;
 struct perfetto_kind {
 	const struct hyptrace_meaning	*meaning;	/* NULL if no event has this id */
 	unsigned int			message;	/* on Perfetto's own track; or 0 */
-	struct perfetto_place		details[PERFETTO_FTRACE_FIELDS];
+	struct place			details[PERFETTO_FTRACE_FIELDS];
 	unsigned int			nr_details;
 	/* puts it on a track of hyptrace; NULL for none */
 	void				(*put)(struct perfetto *p, struct perfetto_kind *kind,

@@ -27,7 +27,7 @@ static const char *const optional_fields[] = {
 /* A field that can be an argument */
 struct perfetto_field {
 	const struct hyptrace_field	*field;
-	struct perfetto_place		place;
+	struct place			place;
 	enum perfetto_arg_type		type;		/* of its numbers */
 	uint64_t			role;		/* a bit; or 0 */
 	unsigned int			arg;		/* 1 for the first one of a call; or 0 */
@@ -122,7 +122,7 @@ static void add_arg(struct perfetto *p, struct perfetto_event *event,
 		    const struct hyptrace_record *rec)
 {
 	const struct perfetto_field *from = arg->from;
-	const uint64_t value = perfetto_value(&from->place, rec);
+	const uint64_t value = hyptrace_place_value(&from->place, rec->data);
 	const char *text = NULL;
 
 	if (!value && from->is_optional)
@@ -347,9 +347,8 @@ static void add_field(struct perfetto_kind *kind, const struct hyptrace_field *f
 	unsigned int role = 0;
 
 	field->field = from;
-	field->place.place = hyptrace_place_of(from->offset, from->size,
-					       kind->meaning->event->size);
-	field->place.is_signed = from->is_signed;
+	field->place = hyptrace_place_of(from->offset, from->size, from->is_signed,
+					 kind->meaning->event->size);
 	while (role < HYPTRACE_NR_ROLES && kind->meaning->places[role].field != from)
 		role++;
 	field->role = role < HYPTRACE_NR_ROLES ? UINT64_C(1) << role : 0;

@@ -71,8 +71,8 @@ void perfetto_ftrace_find(struct perfetto_kind *kind, const struct hyptrace_even
 		field = hyptrace_event_field(event, message->fields[i]);
 		if (!field || !hyptrace_field_is_number(field, event->size))
 			return;
-		kind->details[i].place = hyptrace_place_of(field->offset, field->size, event->size);
-		kind->details[i].is_signed = field->is_signed;
+		kind->details[i] = hyptrace_place_of(field->offset, field->size, field->is_signed,
+						     event->size);
 	}
 	kind->nr_details = i;
 	kind->message = message ? message->number : 0;
@@ -157,7 +157,7 @@ static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 	unsigned int i;
 
 	for (i = 0; i < kind->nr_details; i++) {
-		const uint64_t value = perfetto_value(&kind->details[i], rec);
+		const uint64_t value = hyptrace_place_value(&kind->details[i], rec->data);
 
 		/* a field that is missing is read as 0 */
 		if (value)
