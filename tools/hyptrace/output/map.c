@@ -44,6 +44,15 @@ struct map_entry *map_add(struct map *map, uint64_t key, uint64_t minor)
 	return entry;
 }
 
+void *map_get(struct map *map, uint64_t key, uint64_t minor, size_t size)
+{
+	struct map_entry *entry = map_add(map, key, minor);
+
+	if (!entry->value)
+		entry->ptr = xcalloc(1, size);
+	return entry->ptr;
+}
+
 /* Free a slot, and move those behind it that would not be found any more. */
 void map_remove(struct map *map, struct map_entry *entry)
 {

@@ -48,6 +48,8 @@ static inline struct map_entry *map_find(const struct map *map, uint64_t key, ui
 
 /* If the key is new, the value is 0, and the caller must set it before the next call. */
 struct map_entry *map_add(struct map *map, uint64_t key, uint64_t minor);
+/* The value of a key: if it is new, @size bytes of 0, for map_free_values() */
+void *map_get(struct map *map, uint64_t key, uint64_t minor, size_t size);
 void map_remove(struct map *map, struct map_entry *entry);
 void map_free(struct map *map);
 void map_free_values(struct map *map);

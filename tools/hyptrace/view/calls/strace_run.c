@@ -130,11 +130,7 @@ int strace_begin(struct strace *s)
 
 static struct pmu_counts *counts_of(struct strace *s, unsigned int cpu)
 {
-	struct map_entry *entry = map_add(&s->pmu, cpu, 0);
-
-	if (!entry->ptr)
-		entry->ptr = xcalloc(1, sizeof(struct pmu_counts));
-	return entry->ptr;
+	return map_get(&s->pmu, cpu, 0, sizeof(struct pmu_counts));
 }
 
 /* Add what the PMU has counted to a call. */

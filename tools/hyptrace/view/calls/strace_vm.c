@@ -54,21 +54,13 @@ bool strace_vms_add(struct strace_vms *vms, const char *arg)
 	return true;
 }
 
-static void *get(struct map *map, uint64_t key, size_t size)
-{
-	struct map_entry *entry = map_add(map, key, 0);
-
-	if (!entry->value)
-		entry->ptr = xcalloc(1, size);
-	return entry->ptr;
-}
-
 int strace_vms_open(struct strace_vms *vms)
 {
 	struct strace_vm_target *target;
 	struct thread *thread;
 	char pattern[64];
 	glob_t found;
+	uint64_t id;
 	size_t i;
 
 	vms->is_live = true;
@@ -84,9 +76,8 @@ int strace_vms_open(struct strace_vms *vms)
 		if (glob(pattern, 0, NULL, &found))
 			continue;
 		for (i = 0; i < found.gl_pathc; i++) {
-			thread = get(&vms->threads,
-				     strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10),
-				     sizeof(*thread));
+			id = strtoull(strrchr(found.gl_pathv[i], '/') + 1, NULL, 10);
+			thread = map_get(&vms->threads, id, 0, sizeof(*thread));
 			thread->process = target;
 		}
 		globfree(&found);
@@ -111,7 +102,7 @@ bool strace_vms_have_ended(const struct strace_vms *vms)
 /* Is a thread that of a vCPU of a chosen VM? @handle is 0 if the event does not say it. */
 static bool is_chosen(struct strace_vms *vms, uint64_t id, uint64_t handle, uint64_t ts)
 {
-	struct thread *thread = get(&vms->threads, id, sizeof(*thread));
+	struct thread *thread = map_get(&vms->threads, id, 0, sizeof(*thread));
 	const bool looks_up = !thread->process &&
 			      (!thread->looked_up ||
 			       (vms->is_live && ts - thread->looked_up >= LOOKUP_TIME));
@@ -147,7 +138,7 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 {
 	const uint64_t handle = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec);
 	const enum hyptrace_kind kind = meaning->kind;
-	struct on_cpu *on = get(&vms->cpus, cpu, sizeof(*on));
+	struct on_cpu *on = map_get(&vms->cpus, cpu, 0, sizeof(*on));
 	bool chosen;
 
 	if (rec->lost)
@@ -166,7 +157,7 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 bool strace_vms_accept(struct strace_vms *vms, const struct hyptrace_meaning *meaning,
 		       unsigned int cpu, const struct hyptrace_record *rec)
 {
-	const struct on_cpu *on = get(&vms->cpus, cpu, sizeof(*on));
+	const struct on_cpu *on = map_get(&vms->cpus, cpu, 0, sizeof(*on));
 
 	if (hyptrace_meaning_has(meaning, HYPTRACE_ROLE_VCPU))
 		return is_chosen(vms, hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VCPU, rec),

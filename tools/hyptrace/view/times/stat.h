@@ -492,16 +492,13 @@ struct stat_slow_sample {
 	char		text[STAT_SLOW_TEXT];	/* its event: the name and the arguments */
 };
 
-struct kept;
-
 /* The slowest samples of a row; all 0 but stat and key are none */
 struct stat_slow {
 	const struct stat	*stat;	/* the verb whose events they are */
 	struct stat_key		key;	/* the key of the row */
 	struct stat_slow_sample	samples[STAT_SLOW_SAMPLES];	/* the samples, the slowest first */
 	unsigned int		nr;
-	struct kept		*kept;	/* the last event of each CPU, or of each vCPU */
-	unsigned int		nr_kept;
+	struct map		kept;	/* the last event of each CPU, or of each vCPU */
 };
 
 bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind);

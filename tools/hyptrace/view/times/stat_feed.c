@@ -12,9 +12,8 @@
 /* Bytes of an event that are kept: those that EL2 records are smaller */
 #define KEPT_SIZE	256
 
-/* The last event of a CPU or a vCPU */
+/* The last event of a CPU or a vCPU, by stat_slow_cpu() or the key of the vCPU */
 struct kept {
-	struct stat_key	owner;	/* stat_slow_cpu(), or the key of the vCPU */
 	uint32_t	size;	/* bytes of data */
 	char		data[KEPT_SIZE] __attribute__((aligned(8)));
 };
@@ -27,28 +26,14 @@ bool stat_slow_needs(enum stat_by by, enum hyptrace_kind kind)
 	       kind != HYPTRACE_KIND_GUEST_FIXUP;
 }
 
-static struct kept *find_kept(const struct stat_slow *slow, struct stat_key owner)
-{
-	unsigned int i;
-
-	for (i = 0; i < slow->nr_kept; i++)
-		if (stat_key_is(slow->kept[i].owner, owner))
-			return &slow->kept[i];
-	return NULL;
-}
-
 static void keep_slow(struct stat_cpu *cpu, struct stat_key owner,
 		      const struct hyptrace_record *rec)
 {
-	struct stat_slow *slow = cpu->slow;
-	struct kept *kept = find_kept(slow, owner);
+	struct kept *kept;
 
 	if (rec->size > KEPT_SIZE)
 		return;
-	if (!kept) {
-		kept = xappend(slow->kept, slow->nr_kept);
-		kept->owner = owner;
-	}
+	kept = map_get(&cpu->slow->kept, owner.major, owner.minor, sizeof(*kept));
 	kept->size = rec->size;
 	memcpy(kept->data, rec->data, rec->size);
 }
@@ -97,19 +82,16 @@ static void add_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 static void add_kept_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 			  struct stat_key owner)
 {
-	const struct kept *kept = find_kept(cpu->slow, owner);
-	struct hyptrace_record rec = {};
+	const struct map_entry *entry = map_find(&cpu->slow->kept, owner.major, owner.minor);
+	const struct kept *kept = entry ? entry->ptr : NULL;
 
-	if (kept) {
-		rec.size = kept->size;
-		rec.data = kept->data;
-	}
-	add_slow(cpu, key, time, kept ? &rec : NULL);
+	add_slow(cpu, key, time, kept ?
+		 &(struct hyptrace_record){ .size = kept->size, .data = kept->data } : NULL);
 }
 
 void stat_slow_free(struct stat_slow *slow)
 {
-	free(slow->kept);
+	map_free_values(&slow->kept);
 	*slow = (struct stat_slow){};
 }
 
