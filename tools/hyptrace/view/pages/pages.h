@@ -127,8 +127,7 @@ struct page_leaks {
 	size_t				max_pages;
 	struct leak_vm			*vms;		/* that are not gone */
 	unsigned int			nr_vms;
-	struct page_take		**waiting;	/* takes of each CPU without a hypercall */
-	unsigned int			nr_cpus;
+	struct map			waiting;	/* takes of each CPU without a hypercall */
 	uint64_t			order;		/* number of takes */
 	uint64_t			transitions;	/* also those that have failed */
 	uint64_t			calls;
