@@ -169,7 +169,7 @@ static int find_in_file(struct catcher *c)
 	int code;
 
 	for (i = 0; i < info->nr_cpus; i++)
-		catch_add_cpu(c, &(struct catch_cpu){ .id = info->cpus[i]->id });
+		xappend(c->cpus, c->nr_cpus)->id = info->cpus[i]->id;
 	c->finder = catch_finder_new(c->nr_cpus, c->after);
 	c->is_armed = true;
 	code = session_run(s);

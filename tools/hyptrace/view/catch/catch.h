@@ -157,7 +157,6 @@ int catch_save(struct catcher *c);
 
 /* catch_take.c: which events are caught, and how they are printed */
 int catch_choose(struct catcher *c);
-void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu);
 struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id);
 void catch_take(struct catcher *c, const struct hyptrace_stream_event *event);
 void catch_flush(struct catcher *c, bool all);

@@ -88,8 +88,8 @@ int catch_begin_stream(struct catcher *c)
 	if (code)
 		return code;
 	for (i = 0; i < nr; i++)
-		catch_add_cpu(c, &(struct catch_cpu){
-			.id = cpus[i]->id, .counts = ring_counts_of(cpus[i]) });
+		*xappend(c->cpus, c->nr_cpus) = (struct catch_cpu){
+			.id = cpus[i]->id, .counts = ring_counts_of(cpus[i]) };
 	return EXIT_DONE;
 }
 

@@ -57,11 +57,6 @@ int catch_choose(struct catcher *c)
 	return code;
 }
 
-void catch_add_cpu(struct catcher *c, const struct catch_cpu *cpu)
-{
-	*xappend(c->cpus, c->nr_cpus) = *cpu;
-}
-
 struct catch_cpu *catch_find_cpu(struct catcher *c, unsigned int id)
 {
 	struct catch_cpu *cpu;
