@@ -227,9 +227,22 @@ static void print_event(struct printer *p, const struct hyptrace_event *event)
 	printer_end(p);
 }
 
-static void print_events(struct printer *p, const struct list *list,
+/* Print a remote with its events. With --columns, they are rows of one table of all remotes. */
+static void print_remote(struct printer *p, const struct list *list,
+			 const struct hyptrace_remote *remote,
 			 struct hyptrace_event *const *events, const struct event_choice *choice)
 {
+	const bool is_object = !list->columns.nr_chosen;
+
+	if (is_object) {
+		printer_object(p, NULL);
+		printer_heading(p, "name", remote->name);
+		printer_str(p, "description", remote->description);
+	}
+	if (list->verbose || list->names)
+		printer_array(p, "events");
+	else if (is_object)
+		printer_table(p, "events", &list->columns);
 	for (; *events; events++) {
 		if (list->words.nr && !event_choice_has(choice, (*events)->name))
 			continue;
@@ -240,24 +253,8 @@ static void print_events(struct printer *p, const struct list *list,
 		else
 			columns_print(&list->columns, p, *events);
 	}
-}
-
-static void print_remote(struct printer *p, const struct list *list,
-			 const struct hyptrace_remote *remote,
-			 struct hyptrace_event *const *events, const struct event_choice *choice)
-{
-	if (list->columns.nr_chosen) {
-		print_events(p, list, events, choice);
+	if (!is_object)
 		return;
-	}
-	printer_object(p, NULL);
-	printer_heading(p, "name", remote->name);
-	printer_str(p, "description", remote->description);
-	if (list->verbose || list->names)
-		printer_array(p, "events");
-	else
-		printer_table(p, "events", &list->columns);
-	print_events(p, list, events, choice);
 	printer_end(p);
 	printer_end(p);
 }

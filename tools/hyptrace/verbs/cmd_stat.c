@@ -51,12 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct stat *stat = state->input;
 
 	(void)arg;
-	if (key == ARGP_KEY_END)
-		return check(stat);
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = stat;
-	return 0;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = stat;
+	return key == ARGP_KEY_END ? check(stat) : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp argp = {

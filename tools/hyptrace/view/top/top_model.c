@@ -156,14 +156,12 @@ static void reset(struct top_model *model)
 	for (i = 0; i < model->sums.nr; i++) {
 		struct stat_row *row = model->sums.rows[i];
 
-		row->samples = 0;
-		row->guest = 0;
-		row->run = 0;
-		row->measured = 0;
-		memset(row->pmu, 0, sizeof(row->pmu));
 		loglin_free(&row->times);
 		if (row->buckets)
 			memset(row->buckets->count, 0, sizeof(row->buckets->count));
+		*row = (struct stat_row){
+			.key = row->key, .index = row->index, .buckets = row->buckets,
+		};
 	}
 	model->begin = model->end;
 	model->view.events = 0;
@@ -264,18 +262,11 @@ static void take_key_of_rows(struct top *top, enum top_key key)
 
 void top_take_key(struct top *top, enum top_key key)
 {
-	switch (key) {
-	case TOP_KEY_NONE:
-	case TOP_KEY_REDRAW:
+	if (key == TOP_KEY_NONE || key == TOP_KEY_REDRAW)
 		return;
-	case TOP_KEY_QUIT:
-	case TOP_KEY_GONE:
+	if (key == TOP_KEY_QUIT || key == TOP_KEY_GONE) {
 		top->next = TOP_QUIT;
-		return;
-	default:
-		break;
-	}
-	if (top->is_help) {
+	} else if (top->is_help) {
 		top->is_help = false;
 	} else if (key == TOP_KEY_HELP) {
 		top->is_help = true;
