@@ -113,12 +113,11 @@ static void parse_main_arguments(struct main_input *input, int argc, char **argv
 
 static int cmd_help(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = { .parser = parse_help, .args_doc = "[VERB]" };
 	char option[] = "--help", *help[] = { argv[0], option, NULL };
 	struct main_input input = { .ctx = ctx };
 	char *name = NULL;
 
-	cmd_parse(ctx, &argp, argc, argv, &name, NULL, NULL);
+	cmd_parse(ctx, argc, argv, &name, NULL, NULL);
 	/* the parser exits after it has printed the help, here and below */
 	if (name)
 		return run_verb(ctx, find_verb(name), 2, help);
@@ -128,7 +127,8 @@ static int cmd_help(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "help", cmd_help, "Print help on all verbs or on one.", VERB_CONTROL + 13, false },
+	{ "help", cmd_help, "Print help on all verbs or on one.", .place = VERB_CONTROL + 13,
+	  .argp = { .parser = parse_help, .args_doc = "[VERB]" } },
 };
 
 /* argp prints help through stdio: report it if that cannot be written. */

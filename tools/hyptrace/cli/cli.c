@@ -85,19 +85,19 @@ const struct argp cmd_global_argp = {
 
 struct verb_input {
 	struct context	*ctx;
-	argp_parser_t	parser;		/* of the verb's own options, and its input */
-	void		*input;
+	void		*input;		/* of the parser of the verb's own options */
 	void		*more;
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	struct verb_input *verb = state->input;
+	const struct verb_input *own = state->input;
+	const argp_parser_t parser = own->ctx->verb->argp.parser;
 
-	if (cmd_set_flag(key, verb->input))
+	if (cmd_set_flag(key, own->input))
 		return 0;
-	state->input = verb->input;
-	return verb->parser ? verb->parser(key, arg, state) : ARGP_ERR_UNKNOWN;
+	state->input = own->input;
+	return parser ? parser(key, arg, state) : ARGP_ERR_UNKNOWN;
 }
 
 /* Give each of the parsers its own input. */
@@ -110,7 +110,8 @@ static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = both->more;
 		state->child_inputs[1] = both;
-		state->child_inputs[2] = both->ctx;
+		state->child_inputs[2] = (char *)both->input + both->ctx->verb->child_input;
+		state->child_inputs[3] = both->ctx;
 		/* argp must not add its own hint to errors */
 		state->err_stream = NULL;
 		return 0;
@@ -178,16 +179,19 @@ const struct argp cmd_columns_argp = {
  * Parse the arguments of a verb, after @more, which may be NULL, has taken its own, or exit if one
  * is not valid.
  */
-void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
-	       const struct argp *more, void *more_input)
+void cmd_parse(struct context *ctx, int argc, char **argv, void *input, const struct argp *more,
+	       void *more_input)
 {
 	static const struct argp none;
 	struct argp_option options[NR_GLOBAL_OPTIONS];
 	const struct argp global = { .options = options, .parser = parse_global };
-	struct argp own = *argp;
+	const struct argp *argp = &ctx->verb->argp;
+	const struct argp own = { .options = argp->options, .parser = parse_own,
+				  .help_filter = argp->help_filter };
 	const struct argp_child children[] = {
 		{ more ?: &none, 0, NULL, 0 },
 		{ &own, 0, NULL, 0 },
+		{ ctx->verb->child ?: &none, 0, NULL, 0 },
 		{ &global, 0, "Options of all verbs:", 1 },
 		{ 0 }
 	};
@@ -198,13 +202,9 @@ void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **ar
 		.children = children,
 		.help_filter = cmd_drop_remark,
 	};
-	struct verb_input inputs = { ctx, argp->parser, input, more_input };
+	struct verb_input inputs = { ctx, input, more_input };
 	unsigned int flags = ARGP_NO_HELP;
 
-	own.parser = parse_own;
-	/* the outer parser prints these */
-	own.args_doc = NULL;
-	own.doc = NULL;
 	memcpy(options, global_options, sizeof(options));
 	/* --cpu is hidden but still parsed, so that the error message can name it */
 	if (!ctx->verb->takes_cpus)

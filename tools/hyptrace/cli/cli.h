@@ -82,13 +82,19 @@ struct verb {
 	const char	*help;		/* what it does, in one sentence */
 	unsigned int	place;		/* in the help: group, and place in it */
 	bool		takes_cpus;	/* --cpu */
+	int		cmd;		/* of the driver, if the verb only sends that */
+	unsigned int	takes;		/* enum session_takes, if it has a session */
+	struct argp	argp;		/* its own options and arguments, and longer help */
+	const struct argp *child;	/* options that it shares with other verbs, or NULL */
+	size_t		child_input;	/* place of their input in that of its parser */
 };
 
 /*
  * Each file with verbs has a table of them:
  *
  *	static const struct verb verbs[] VERBS = {
- *		{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true },
+ *		{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true,
+ *		  .argp = { .options = mark_options, .parser = parse_mark, .args_doc = "N" } },
  *	};
  *
  * The linker puts the tables together, so their alignment must leave no gaps.
@@ -139,8 +145,8 @@ extern const struct argp cmd_columns_argp;
 bool cmd_color_auto(void);
 char *cmd_drop_remark(int key, const char *text, void *input);
 void cmd_exit_usage(const struct verb *verb) __attribute__((noreturn));
-void cmd_parse(struct context *ctx, const struct argp *argp, int argc, char **argv, void *input,
-	       const struct argp *more, void *more_input);
+void cmd_parse(struct context *ctx, int argc, char **argv, void *input, const struct argp *more,
+	       void *more_input);
 /* Say what is wrong with the command line: the error is for the parser to return. */
 #define cmd_usage(...)	(cmd_note(__VA_ARGS__), -EINVAL)
 

@@ -169,8 +169,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The options that @s->takes, and those of the verb; exit if one is not valid. */
-void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input)
+/*
+ * Begin the session of a verb: parse the options that it takes, and its own, whose parser has the
+ * input @arg. Exit if one is not valid.
+ */
+void session_parse(struct session *s, struct context *ctx, const struct session_ops *ops, int argc,
+		   char **argv, void *arg)
 {
 	struct argp_option options[NR_OPTIONS + 1] = {};
 	const struct argp own = { .options = options, .parser = parse };
@@ -178,6 +182,10 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 	size_t i, nr = 0;
 	int word;
 
+	s->ctx = ctx;
+	s->takes = ctx->verb->takes;
+	s->ops = ops;
+	s->arg = arg;
 	/* put the words together before any of them is changed, and count those after "--" */
 	fprintf(f, PROGRAM " %s", s->ctx->verb->name);
 	for (word = 1; word < argc; word++) {
@@ -193,7 +201,7 @@ void session_parse(struct session *s, const struct argp *argp, int argc, char **
 			options[nr++] = session_options[i].option;
 	s->bound = BOUND_DEFAULT;
 	s->child.pidfd = -1;
-	cmd_parse(s->ctx, argp, argc, argv, input, &own, s);
+	cmd_parse(s->ctx, argc, argv, arg, &own, s);
 	if (s->takes & SESSION_FILE && !s->path)
 		s->path = FILE_DEFAULT;
 }

@@ -215,7 +215,8 @@ struct session {
 };
 
 /* options.c */
-void session_parse(struct session *s, const struct argp *argp, int argc, char **argv, void *input);
+void session_parse(struct session *s, struct context *ctx, const struct session_ops *ops, int argc,
+		   char **argv, void *arg);
 
 /* run.c */
 int session_open(struct session *s);

@@ -101,9 +101,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	c->is_limited |= key == OPT_KEEP || key == OPT_LIMIT || key == OPT_RATE;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &c->lines;
-		return 0;
 	case OPT_AFTER:
 		if (!parse_number(arg, AFTER_MAX, &c->after))
 			return cmd_usage("bad --after \"%s\": use a number of events up to %d", arg,
@@ -143,14 +140,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 	return ARGP_ERR_UNKNOWN;
 }
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = (const struct argp_child[]){ { &lines_time_argp, 0, NULL, 0 }, { 0 } },
-	.args_doc = "['EVENT [&& FILTER]'] [-- COMMAND...]",
-	.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With --snapshot, be a black box. With COMMAND, its exit code is returned.",
-};
 
 static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
 {
@@ -200,14 +189,9 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 	struct session *s = &c.session;
 	int code;
 
-	s->ctx = ctx;
-	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
-		   SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_WORDS;
-	s->ops = &ops;
-	s->arg = &c;
 	/* the standard output has the events */
 	s->child.no_stdout = true;
-	session_parse(s, &argp, argc, argv, &c);
+	session_parse(s, ctx, &ops, argc, argv, &c);
 	c.limit = s->count;
 	if (c.is_graph)
 		s->takes |= SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS;
@@ -224,5 +208,14 @@ static int cmd_catch(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "catch", cmd_catch, "Wait for events, and print what surrounds them.",
-	  VERB_WATCH + 5, true },
+	  VERB_WATCH + 5, true,
+	  .takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
+		   SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_WORDS,
+	  .child = &lines_time_argp, .child_input = offsetof(struct catcher, lines),
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "['EVENT [&& FILTER]'] [-- COMMAND...]",
+		.doc = "Wait for events that meet a condition, until a signal comes, or COMMAND has ended. Print each of them with what its CPU recorded before, what the other CPUs recorded meanwhile, and how long such events usually take. EL2 itself looks for them, and the recording does not stop. --event and --filter choose what is printed around them. At the end all events are enabled and filtered as before. With --input, find such events in a file instead. With --snapshot, be a black box. With COMMAND, its exit code is returned.",
+	  } },
 };

@@ -58,9 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 struct request {
-	const char			*verb;
-	int				cmd;
-	struct argp			argp;
+	const struct verb		*verb;
 	struct hyptrace_settings	settings;	/* of load and set */
 };
 
@@ -70,38 +68,20 @@ static int request(struct hyptrace *h, const char *remote, int cpu, const void *
 {
 	const struct request *r = arg;
 
-	return hyptrace_control(h, r->cmd, remote, cpu, r->argp.parser ? &r->settings : NULL, err);
+	return hyptrace_control(h, r->verb->cmd, remote, cpu,
+				r->verb->argp.parser ? &r->settings : NULL, err);
 }
 
 static int cmd_control(struct context *ctx, int argc, char **argv)
 {
-	static struct request requests[] = {
-		{ .verb = "start", .cmd = HYPTRACE_CMD_START },
-		{ .verb = "stop", .cmd = HYPTRACE_CMD_STOP },
-		{ .verb = "unload", .cmd = HYPTRACE_CMD_UNLOAD },
-		{ .verb = "reset", .cmd = HYPTRACE_CMD_RESET },
-		{ .verb = "clear", .cmd = HYPTRACE_CMD_CLEAR },
-		{ .verb = "load", .cmd = HYPTRACE_CMD_LOAD, .argp = {
-			.options = LOAD_OPTIONS,
-			.parser = parse,
-			.doc = "Allocate the rings. Omitted options keep their current value.",
-		} },
-		{ .verb = "set", .cmd = HYPTRACE_CMD_SET, .argp = {
-			.options = options,
-			.parser = parse,
-			.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
-		} },
-	};
-	struct request *r = requests;
+	struct request r = { .verb = ctx->verb };
 
-	while (strcmp(r->verb, ctx->verb->name))
-		r++;
-	cmd_parse(ctx, &r->argp, argc, argv, &r->settings, NULL, NULL);
-	if (r->cmd == HYPTRACE_CMD_SET && !r->settings.changes) {
+	cmd_parse(ctx, argc, argv, &r.settings, NULL, NULL);
+	if (r.verb->cmd == HYPTRACE_CMD_SET && !r.settings.changes) {
 		cmd_note("no setting given: use --size, --mode or --rate");
 		cmd_exit_usage(ctx->verb);
 	}
-	return cmd_request(ctx, r->verb, HYPTRACE_CPU_ALL, request, r);
+	return cmd_request(ctx, r.verb->name, HYPTRACE_CPU_ALL, request, &r);
 }
 
 #define RANGE_HINT	"use a number from 0 to %" PRIu64
@@ -149,13 +129,6 @@ static error_t parse_mark(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp mark_argp = {
-	.options = mark_options,
-	.parser = parse_mark,
-	.args_doc = "N",
-	.doc = "Write a selftest event that carries the number N, on the current CPU or on each CPU of --cpu.",
-};
-
 static int request_mark(struct hyptrace *h, const char *remote, int cpu, const void *arg,
 			struct hyptrace_error *err)
 {
@@ -168,7 +141,7 @@ static int cmd_mark(struct context *ctx, int argc, char **argv)
 {
 	struct mark mark = { .count = 1 };
 
-	cmd_parse(ctx, &mark_argp, argc, argv, &mark, NULL, NULL);
+	cmd_parse(ctx, argc, argv, &mark, NULL, NULL);
 	return cmd_request(ctx, "mark", HYPTRACE_CPU_CURRENT, request_mark, &mark);
 }
 
@@ -274,23 +247,10 @@ static int set_events(struct context *ctx, struct event_request *request)
 
 static int cmd_event(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp enable = {
-		.options = enable_options,
-		.parser = parse_event,
-		.args_doc = "EVENT...",
-		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all, which is all but func. If one of them is unknown, no event changes. Without --filter, --start, --stop and --follow the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
-	};
-	static const struct argp disable = {
-		.options = disable_options,
-		.parser = parse_event,
-		.args_doc = "EVENT...",
-		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
-	};
-
 	struct event_request request = { .enable = !strcmp(ctx->verb->name, "enable") };
 	int code;
 
-	cmd_parse(ctx, request.enable ? &enable : &disable, argc, argv, &request, NULL, NULL);
+	cmd_parse(ctx, argc, argv, &request, NULL, NULL);
 	code = cmd_connect(ctx) ?:
 	       (request.count ? counters_switch(ctx, &request.words, request.enable) :
 				set_events(ctx, &request));
@@ -299,18 +259,46 @@ static int cmd_event(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "start", cmd_control, "Start tracing: record enabled events.", VERB_CONTROL + 5, false },
-	{ "stop", cmd_control, "Stop tracing; the events can still be read.",
-	  VERB_CONTROL + 6, false },
-	{ "load", cmd_control, "Allocate the rings.", VERB_CONTROL + 7, false },
-	{ "unload", cmd_control, "Stop tracing and free the rings.", VERB_CONTROL + 10, false },
+	{ "start", cmd_control, "Start tracing: record enabled events.", VERB_CONTROL + 5,
+	  .cmd = HYPTRACE_CMD_START },
+	{ "stop", cmd_control, "Stop tracing; the events can still be read.", VERB_CONTROL + 6,
+	  .cmd = HYPTRACE_CMD_STOP },
+	{ "load", cmd_control, "Allocate the rings.", VERB_CONTROL + 7,
+	  .cmd = HYPTRACE_CMD_LOAD, .argp = {
+		.options = LOAD_OPTIONS,
+		.parser = parse,
+		.doc = "Allocate the rings. Omitted options keep their current value.",
+	  } },
+	{ "unload", cmd_control, "Stop tracing and free the rings.", VERB_CONTROL + 10,
+	  .cmd = HYPTRACE_CMD_UNLOAD },
 	{ "reset", cmd_control, "Stop tracing, free the rings, restore defaults.",
-	  VERB_CONTROL + 11, false },
-	{ "set", cmd_control, "Change the size, the mode or the rate.", VERB_CONTROL + 8, false },
-	{ "clear", cmd_control, "Discard events and reset counters.", VERB_CONTROL + 9, true },
-	{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true },
-	{ "enable", cmd_event, "Enable events, with a filter or a trigger.",
-	  VERB_CONTROL + 3, false },
+	  VERB_CONTROL + 11, .cmd = HYPTRACE_CMD_RESET },
+	{ "set", cmd_control, "Change the size, the mode or the rate.", VERB_CONTROL + 8,
+	  .cmd = HYPTRACE_CMD_SET, .argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Change settings. Loaded rings are resized at once and keep the newest events that fit. The mode can change only while the rings are not loaded.",
+	  } },
+	{ "clear", cmd_control, "Discard events and reset counters.", VERB_CONTROL + 9, true,
+	  .cmd = HYPTRACE_CMD_CLEAR },
+	{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true, .argp = {
+		.options = mark_options,
+		.parser = parse_mark,
+		.args_doc = "N",
+		.doc = "Write a selftest event that carries the number N, on the current CPU or on each CPU of --cpu.",
+	  } },
+	{ "enable", cmd_event, "Enable events, with a filter or a trigger.", VERB_CONTROL + 3,
+	  .argp = {
+		.options = enable_options,
+		.parser = parse_event,
+		.args_doc = "EVENT...",
+		.doc = "Enable events. EVENT is a name, a glob such as \"hyp_*\", or all, which is all but func. If one of them is unknown, no event changes. Without --filter, --start, --stop and --follow the events have no filter and no trigger any more. An event with --filter is recorded only if it meets the condition, also before it stops the recording. \"hyptrace start\" arms triggers, \"hyptrace wait\" waits for them.",
+	  } },
 	{ "disable", cmd_event, "Disable events, with their filters and triggers.",
-	  VERB_CONTROL + 4, false },
+	  VERB_CONTROL + 4, .argp = {
+		.options = disable_options,
+		.parser = parse_event,
+		.args_doc = "EVENT...",
+		.doc = "Disable events, and remove their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all. If one of them is unknown, no event changes.",
+	  } },
 };

@@ -82,13 +82,6 @@ static const struct printer_label labels[] = {
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = options,
-	.args_doc = "[FILE]",
-	.doc = "Print what a trace file says about itself, its events and its CPUs, and where its parts are, and look for damage. FILE is "
-	       FILE_DEFAULT " if it is not given.",
-};
-
 static void print_text(struct printer *p, const char *key, const char *text)
 {
 	if (text || printer_is_json(p))
@@ -234,13 +227,11 @@ static void dump_file(struct dump *d)
 
 static int cmd_dump(struct context *ctx, int argc, char **argv)
 {
-	struct dump d = {
-		.session = { .ctx = ctx, .takes = SESSION_INPUT | SESSION_FILE, .quiet = true },
-	};
+	struct dump d = { .session.quiet = true };
 	struct session *s = &d.session;
 	int code;
 
-	session_parse(s, &argp, argc, argv, &d);
+	session_parse(s, ctx, NULL, argc, argv, &d);
 	code = session_open(s) ?: host_events_open(&d.host, s->file, s->path);
 	if (!code && !d.subbufs)
 		dump_file(&d);
@@ -250,5 +241,11 @@ static int cmd_dump(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "dump", cmd_dump, "Print what a file says and how it is made.", VERB_FILES + 4, true },
+	{ "dump", cmd_dump, "Print what a file says and how it is made.", VERB_FILES + 4, true,
+	  .takes = SESSION_INPUT | SESSION_FILE, .argp = {
+		.options = options,
+		.args_doc = "[FILE]",
+		.doc = "Print what a trace file says about itself, its events and its CPUs, and where its parts are, and look for damage. FILE is "
+		       FILE_DEFAULT " if it is not given.",
+	  } },
 };

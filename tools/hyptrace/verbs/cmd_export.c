@@ -156,14 +156,6 @@ static char *list_formats(int key, const char *text, void *input)
 	return list;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = "[FILE...]\n[-- COMMAND...]",
-	.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program. Of several files each has an output in the folder OUT. Without FILE, write events as they happen, until a signal comes, or COMMAND has ended: if none is enabled, the export enables those of --event until its end.",
-	.help_filter = list_formats,
-};
-
 /* Find out which numbers CPUs have. Return an exit code. */
 static int count_cpus(struct job *job)
 {
@@ -472,13 +464,7 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 	unsigned int i;
 	int code;
 
-	s->ctx = ctx;
-	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
-		   SESSION_FIRST | SESSION_LAST | SESSION_DURATION | SESSION_COMMAND |
-		   SESSION_BOUND | SESSION_NO_START | SESSION_WORDS;
-	s->ops = &ops;
-	s->arg = &job;
-	session_parse(s, &argp, argc, argv, &job);
+	session_parse(s, ctx, &ops, argc, argv, &job);
 	if (ctx->json) {
 		cmd_note("--json is not an option of export: use --format=jsonl");
 		return EXIT_USAGE;
@@ -502,5 +488,15 @@ static int cmd_export(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "export", cmd_export, "Write events for another program, of a file or as they happen.",
-	  VERB_FILES + 3, true },
+	  VERB_FILES + 3, true,
+	  .takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
+		   SESSION_FIRST | SESSION_LAST | SESSION_DURATION | SESSION_COMMAND |
+		   SESSION_BOUND | SESSION_NO_START | SESSION_WORDS,
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE...]\n[-- COMMAND...]",
+		.doc = "Write the events of FILE, which \"hyptrace record\" has made, in the format of another program. Of several files each has an output in the folder OUT. Without FILE, write events as they happen, until a signal comes, or COMMAND has ended: if none is enabled, the export enables those of --event until its end.",
+		.help_filter = list_formats,
+	  } },
 };

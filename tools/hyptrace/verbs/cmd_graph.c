@@ -44,31 +44,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = ARGS_COMMAND,
-	.doc = "Print which functions of EL2 have called each other, how long they took, and the events where they happened, until a signal comes, or COMMAND has ended. With --input, those of a file. At the end the functions are traced as before. With COMMAND, its exit code is returned.",
-};
-
 static int cmd_graph(struct context *ctx, int argc, char **argv)
 {
 	static struct session s;
 	static struct graph g = { .session = &s };
 
-	s = (struct session){
-		.ctx = ctx,
-		.takes = SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_DURATION |
-			 SESSION_COMMAND | SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS,
-		.ops = &graph_ops,
-		.arg = &g,
-	};
-	session_parse(&s, &argp, argc, argv, &g);
+	session_parse(&s, ctx, &graph_ops, argc, argv, &g);
 	s.child.no_stdout = true;
 	return session_close(&s, session_open(&s) ?: graph_run(&g));
 }
 
 static const struct verb verbs[] VERBS = {
 	{ "graph", cmd_graph, "Print which functions of EL2 have called each other.",
-	  VERB_WATCH + 6, true },
+	  VERB_WATCH + 6, true,
+	  .takes = SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_DURATION |
+		   SESSION_COMMAND | SESSION_BOUND | SESSION_HOLDS_FILTERS | SESSION_GAPS,
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = ARGS_COMMAND,
+		.doc = "Print which functions of EL2 have called each other, how long they took, and the events where they happened, until a signal comes, or COMMAND has ended. With --input, those of a file. At the end the functions are traced as before. With COMMAND, its exit code is returned.",
+	  } },
 };

@@ -16,24 +16,14 @@ struct printing {
 	struct host_events	host;		/* report: those beside the events of the remote */
 };
 
-static const struct argp_child children[] = {
-	{ &lines_argp, 0, NULL, 0 },
-	{ 0 }
-};
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct printing *p = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &p->lines;
-		return 0;
-	case ARGP_KEY_ARG:
-		cmd_add_word(&p->words, arg);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	cmd_add_word(&p->words, arg);
+	return 0;
 }
 
 static void print(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
@@ -43,23 +33,13 @@ static void print(struct session *s, const struct hyptrace_stream_event *events,
 	lines_events(&p->lines, events, nr);
 }
 
-static const struct session_ops ops = {
-	.batch = print,
-};
-
-static void init(struct printing *p, struct context *ctx, unsigned int takes)
-{
-	p->session.ctx = ctx;
-	p->session.takes = takes | SESSION_QUIET | SESSION_EVENT | SESSION_FILTER;
-	p->session.ops = &ops;
-	p->session.arg = p;
-}
-
 /* --json may come after the verb's own options. */
-static void parse_arguments(struct printing *p, const struct argp *argp, int argc, char **argv)
+static void parse_arguments(struct printing *p, struct context *ctx, int argc, char **argv)
 {
-	session_parse(&p->session, argp, argc, argv, p);
-	if (p->lines.csv && p->session.ctx->json) {
+	static const struct session_ops ops = { .batch = print };
+
+	session_parse(&p->session, ctx, &ops, argc, argv, p);
+	if (p->lines.csv && ctx->json) {
 		cmd_note("--csv and --json exclude each other");
 		exit(EXIT_USAGE);
 	}
@@ -89,19 +69,11 @@ static int end(struct printing *p, int code)
 
 static int cmd_stream(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.parser = parse,
-		.children = children,
-		.args_doc = "[EVENT...] [-- COMMAND...]",
-		.doc = "Print events as they happen, until a signal comes, or COMMAND has ended. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both. Other events that are enabled are printed, too. COMMAND writes to the standard error, and its exit code is returned.",
-	};
 	static struct printing p;
 	int code;
 
-	init(&p, ctx, SESSION_FIRST | SESSION_BOUND | SESSION_NO_START | SESSION_DURATION |
-	     SESSION_COMMAND | SESSION_WORDS);
 	p.session.child.no_stdout = true;
-	parse_arguments(&p, &argp, argc, argv);
+	parse_arguments(&p, ctx, argc, argv);
 	code = session_open(&p.session) ?: begin(&p) ?: session_hold_chosen(&p.session, &p.words);
 	if (!code) {
 		code = session_run(&p.session);
@@ -113,16 +85,10 @@ static int cmd_stream(struct context *ctx, int argc, char **argv)
 
 static int cmd_show(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.parser = parse,
-		.children = children,
-		.doc = "Print the events in the rings in the order of time, without consuming them. Tracing and other readers are not affected.",
-	};
 	static struct printing p;
 	int code;
 
-	init(&p, ctx, SESSION_LAST | SESSION_SNAPSHOT | SESSION_INPUT);
-	parse_arguments(&p, &argp, argc, argv);
+	parse_arguments(&p, ctx, argc, argv);
 	code = session_open(&p.session) ?: begin(&p) ?: session_run(&p.session);
 	out_flush(&ctx->out);
 	if (!code)
@@ -219,25 +185,11 @@ static int begin_host(struct printing *p)
 
 static int cmd_report(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-		{ "no-pager", OPTION_FLAG(struct printing, no_pager), NULL, 0,
-		  "Print to the terminal, without a pager", 0 },
-		{ 0 }
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
-		.args_doc = "[FILE]",
-		.doc = "Print the events of a trace file in the order of time. FILE is "
-		       FILE_DEFAULT " if it is not given. A file that trace-cmd has recorded is printed, too, and the file of a recording that was killed.",
-	};
 	static struct printing p;
 	struct session *s = &p.session;
 	int code;
 
-	init(&p, ctx, SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST);
-	parse_arguments(&p, &argp, argc, argv);
+	parse_arguments(&p, ctx, argc, argv);
 	code = session_open(s) ?: host_events_open(&p.host, s->file, s->path);
 	if (!p.no_pager && !code)
 		pager_begin(&ctx->out);
@@ -254,10 +206,38 @@ static int cmd_report(struct context *ctx, int argc, char **argv)
 	return end(&p, code);
 }
 
+static const struct argp_option options[] = {
+	{ "no-pager", OPTION_FLAG(struct printing, no_pager), NULL, 0,
+	  "Print to the terminal, without a pager", 0 },
+	{ 0 }
+};
+
+#define TAKES	(SESSION_QUIET | SESSION_EVENT | SESSION_FILTER)
+#define CHILD	.child = &lines_argp, .child_input = offsetof(struct printing, lines)
+
 static const struct verb verbs[] VERBS = {
 	{ "stream", cmd_stream, "Print events as they happen, and consume them.",
-	  VERB_WATCH + 1, true },
+	  VERB_WATCH + 1, true,
+	  .takes = TAKES | SESSION_FIRST | SESSION_BOUND | SESSION_NO_START | SESSION_DURATION |
+		   SESSION_COMMAND | SESSION_WORDS,
+	  CHILD, .argp = {
+		.parser = parse,
+		.args_doc = "[EVENT...] [-- COMMAND...]",
+		.doc = "Print events as they happen, until a signal comes, or COMMAND has ended. EVENT is a name, a glob such as \"hyp_*\", or all: the stream enables these events and starts tracing. When it ends, the kernel undoes both. Other events that are enabled are printed, too. COMMAND writes to the standard error, and its exit code is returned.",
+	  } },
 	{ "show", cmd_show, "Print what is in the rings without consuming it.",
-	  VERB_WATCH + 8, true },
-	{ "report", cmd_report, "Print the events of a file.", VERB_FILES + 2, true },
+	  VERB_WATCH + 8, true, .takes = TAKES | SESSION_LAST | SESSION_SNAPSHOT | SESSION_INPUT,
+	  CHILD, .argp = {
+		.parser = parse,
+		.doc = "Print the events in the rings in the order of time, without consuming them. Tracing and other readers are not affected.",
+	  } },
+	{ "report", cmd_report, "Print the events of a file.", VERB_FILES + 2, true,
+	  .takes = TAKES | SESSION_FILE | SESSION_INPUT | SESSION_TIMES | SESSION_LAST,
+	  CHILD, .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[FILE]",
+		.doc = "Print the events of a trace file in the order of time. FILE is "
+		       FILE_DEFAULT " if it is not given. A file that trace-cmd has recorded is printed, too, and the file of a recording that was killed.",
+	  } },
 };

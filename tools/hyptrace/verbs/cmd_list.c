@@ -147,13 +147,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = "[EVENT...]",
-	.doc = "List the remotes and their events, whether these are enabled and counted, and their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all.",
-};
-
 /* Print a print format. Text has only the first of the names of each field. */
 static void print_format(struct printer *p, const char *fmt)
 {
@@ -268,7 +261,7 @@ static int cmd_list(struct context *ctx, int argc, char **argv)
 	unsigned int nr, nr_all = 0, i, j;
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &list, &cmd_columns_argp, &list.columns);
+	cmd_parse(ctx, argc, argv, &list, &cmd_columns_argp, &list.columns);
 	code = cmd_connect(ctx) ?: cmd_get_remotes(ctx, true, &remotes, &nr);
 	if (code)
 		return code;
@@ -324,12 +317,6 @@ static error_t parse_names(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp names_argp = {
-	.options = names_options,
-	.parser = parse_names,
-	.doc = "Print the names of the hypercalls of a kernel, for HYPTRACE_NAMES.",
-};
-
 /* A line of the enum. Return false if the number of a hypercall cannot be told. */
 static bool print_line(FILE *to, const char *line, int *id)
 {
@@ -364,7 +351,7 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	size_t size = 0;
 	FILE *from, *to;
 
-	cmd_parse(ctx, &names_argp, argc, argv, &tree, NULL, NULL);
+	cmd_parse(ctx, argc, argv, &tree, NULL, NULL);
 	path = xasprintf("%s/" HEADER, tree);
 	makefile = xasprintf("%s/Makefile", tree);
 	to = text_open(&table);
@@ -394,7 +381,16 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "list", cmd_list, "List remotes and their events.", VERB_CONTROL + 1, false },
+	{ "list", cmd_list, "List remotes and their events.", VERB_CONTROL + 1, false, .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[EVENT...]",
+		.doc = "List the remotes and their events, whether these are enabled and counted, and their filters and triggers. EVENT is a name, a glob such as \"hyp_*\", or all.",
+	  } },
 	{ "names", cmd_names, "Print the names of the hypercalls of a kernel tree.",
-	  VERB_CONTROL + 13, false },
+	  VERB_CONTROL + 13, false, .argp = {
+		.options = names_options,
+		.parser = parse_names,
+		.doc = "Print the names of the hypercalls of a kernel, for HYPTRACE_NAMES.",
+	  } },
 };

@@ -403,24 +403,22 @@ static int run(struct monitor *mon)
 
 static int cmd_monitor(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp monitor = {
-		.options = options,
-		.parser = parse,
-		.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes. With --until-fired, wait for triggers as \"hyptrace wait\".",
-	};
-	static const struct argp wait = {
-		.options = WAIT_OPTIONS,
-		.parser = parse,
-		.doc = "Short for \"hyptrace monitor --until-fired\": wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
-	};
 	struct monitor mon = { .ctx = ctx, .until_fired = !strcmp(ctx->verb->name, "wait") };
 
-	cmd_parse(ctx, mon.until_fired ? &wait : &monitor, argc, argv, &mon, NULL, NULL);
+	cmd_parse(ctx, argc, argv, &mon, NULL, NULL);
 	return run(&mon);
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 10, false },
+	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 10, false, .argp = {
+		.options = WAIT_OPTIONS,
+		.parser = parse,
+		.doc = "Short for \"hyptrace monitor --until-fired\": wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
+	  } },
 	{ "monitor", cmd_monitor, "Print changes of state as they happen.",
-	  VERB_WATCH + 11, false },
+	  VERB_WATCH + 11, false, .argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Print a line for each change of a remote, an event or a reader, for each loss, and for each trigger that fires, until a signal comes. With --until-fired, wait for triggers as \"hyptrace wait\".",
+	  } },
 };

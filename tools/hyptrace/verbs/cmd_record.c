@@ -85,20 +85,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int cmd_record(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = ARGS_COMMAND,
-		.doc = "Write events to a file until a signal comes, or COMMAND has ended. --event enables events, and --filter has EL2 record only those that meet it. Events that are enabled are recorded, too. \"hyptrace report\" and trace-cmd read the file. When the recording ends, the kernel undoes what it has enabled and started. With COMMAND, its exit code is returned.",
-	};
 	static struct record r = { .path = FILE_DEFAULT, .epoll = -1 };
 	struct session *s = &r.session;
 	int code;
 
-	s->ctx = ctx;
-	s->takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_DURATION |
-		   SESSION_COMMAND | SESSION_PMU;
-	session_parse(s, &argp, argc, argv, &r);
+	session_parse(s, ctx, NULL, argc, argv, &r);
 	s->takes |= r.snapshot ? SESSION_SNAPSHOT : SESSION_OWN_RINGS;
 	s->child.no_stdout = record_is_stdout(&r);
 	code = session_open(s) ?: record_choose(&r) ?:
@@ -113,5 +104,13 @@ static int cmd_record(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "record", cmd_record, "Write events to a file, and consume them.",
-	  VERB_FILES + 1, true },
+	  VERB_FILES + 1, true,
+	  .takes = SESSION_QUIET | SESSION_EVENT | SESSION_FILTER | SESSION_DURATION |
+		   SESSION_COMMAND | SESSION_PMU,
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = ARGS_COMMAND,
+		.doc = "Write events to a file until a signal comes, or COMMAND has ended. --event enables events, and --filter has EL2 record only those that meet it. Events that are enabled are recorded, too. \"hyptrace report\" and trace-cmd read the file. When the recording ends, the kernel undoes what it has enabled and started. With COMMAND, its exit code is returned.",
+	  } },
 };

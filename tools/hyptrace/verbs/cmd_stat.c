@@ -46,23 +46,10 @@ static error_t check(struct stat *stat)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse(int key, char *arg __attribute__((unused)), struct argp_state *state)
 {
-	struct stat *stat = state->input;
-
-	(void)arg;
-	if (key == ARGP_KEY_INIT)
-		state->child_inputs[0] = stat;
-	return key == ARGP_KEY_END ? check(stat) : ARGP_ERR_UNKNOWN;
+	return key == ARGP_KEY_END ? check(state->input) : ARGP_ERR_UNKNOWN;
 }
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = ARGS_COMMAND,
-	.doc = "Print the time of each CPU in the host, at EL2 and in guests, and a table of times. Without FILE, enable the events that this needs until COMMAND or the time has ended, or a signal comes. With COMMAND, its exit code is returned.",
-	.children = (const struct argp_child[]){ { &stat_argp, 0, NULL, 0 }, { 0 } },
-};
 
 static bool show(struct stat *stat)
 {
@@ -73,17 +60,9 @@ static bool show(struct stat *stat)
 
 static int cmd_stat(struct context *ctx, int argc, char **argv)
 {
-	struct stat stat = {
-		.session = {
-			.ctx = ctx,
-			.takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER | SESSION_TIMES |
-				 SESSION_DURATION | SESSION_INTERVALS | SESSION_COMMAND |
-				 SESSION_QUIET | SESSION_GAPS | SESSION_PMU,
-		},
-		.show = show, .sort = NR_STAT_COLUMNS, .keys = stat_keys,
-	};
+	struct stat stat = { .show = show, .sort = NR_STAT_COLUMNS, .keys = stat_keys };
 
-	session_parse(&stat.session, &argp, argc, argv, &stat);
+	session_parse(&stat.session, ctx, NULL, argc, argv, &stat);
 	if (stat.metrics)
 		return cmd_connect(ctx) ?: stat_metrics(ctx);
 	if (stat.counters)
@@ -141,13 +120,6 @@ static error_t parse_count(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp count_argp = {
-	.options = count_options,
-	.parser = parse_count,
-	.args_doc = "[EVENT...]",
-	.doc = "Have EL2 count events, without recording them; without EVENT print the counters. EVENT is a name, a glob such as \"host_*\", or all.",
-};
-
 static int reset(struct hyptrace *h, const char *remote, int cpu, const void *arg,
 		 struct hyptrace_error *err)
 {
@@ -160,7 +132,7 @@ static int cmd_count(struct context *ctx, int argc, char **argv)
 	struct count count = { .ctx = ctx, .columns = stat_raw_columns };
 	int code;
 
-	cmd_parse(ctx, &count_argp, argc, argv, &count, &cmd_columns_argp, &count.columns);
+	cmd_parse(ctx, argc, argv, &count, &cmd_columns_argp, &count.columns);
 	code = cmd_connect(ctx) ?:
 	       (count.words.nr ? counters_switch(ctx, &count.words, !count.off) :
 		count.reset ? cmd_request(ctx, "reset the counters of", HYPTRACE_CPU_ALL, reset,
@@ -172,7 +144,22 @@ static int cmd_count(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "stat", cmd_stat, "Print where the time goes, live or from a file.",
-	  VERB_WATCH + 3, true },
+	  VERB_WATCH + 3, true,
+	  .takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER | SESSION_TIMES |
+		   SESSION_DURATION | SESSION_INTERVALS | SESSION_COMMAND | SESSION_QUIET |
+		   SESSION_GAPS | SESSION_PMU,
+	  .child = &stat_argp,
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = ARGS_COMMAND,
+		.doc = "Print the time of each CPU in the host, at EL2 and in guests, and a table of times. Without FILE, enable the events that this needs until COMMAND or the time has ended, or a signal comes. With COMMAND, its exit code is returned.",
+	  } },
 	{ "count", cmd_count, "Count events at EL2, and print the counters.",
-	  VERB_WATCH + 7, true },
+	  VERB_WATCH + 7, true, .argp = {
+		.options = count_options,
+		.parser = parse_count,
+		.args_doc = "[EVENT...]",
+		.doc = "Have EL2 count events, without recording them; without EVENT print the counters. EVENT is a name, a glob such as \"host_*\", or all.",
+	  } },
 };

@@ -238,23 +238,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int cmd_status(struct context *ctx, int argc, char **argv)
 {
 	auto_remotes struct hyptrace_remote **remotes = NULL;
-	static const struct argp_option options[] = {
-		{ "boot", OPT_BOOT, "WORDS", OPTION_ARG_OPTIONAL,
-		  "print the words on the kernel's command line that start this trace at boot, or check WORDS",
-		  0 },
-		{ 0 }
-	};
-	static const struct argp argp = {
-		options, parse, NULL,
-		"Print the state, the sizes and the counters of remotes and their CPUs.",
-		NULL, NULL, NULL
-	};
 	struct columns columns = COLUMNS(cpu_columns);
 	struct input in = {};
 	unsigned int nr, i;
 	int code;
 
-	cmd_parse(ctx, &argp, argc, argv, &in, &cmd_columns_argp, &columns);
+	cmd_parse(ctx, argc, argv, &in, &cmd_columns_argp, &columns);
 	code = cmd_connect(ctx);
 	if (!code && ctx->dump)
 		return cmd_fail("\"%s\" has events, and no state: see them by report, show and stat",
@@ -278,6 +267,18 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 	return code;
 }
 
+static const struct argp_option options[] = {
+	{ "boot", OPT_BOOT, "WORDS", OPTION_ARG_OPTIONAL,
+	  "print the words on the kernel's command line that start this trace at boot, or check WORDS",
+	  0 },
+	{ 0 }
+};
+
 static const struct verb verbs[] VERBS = {
-	{ "status", cmd_status, "Print states, sizes and counters.", VERB_CONTROL + 2, true },
+	{ "status", cmd_status, "Print states, sizes and counters.", VERB_CONTROL + 2, true,
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Print the state, the sizes and the counters of remotes and their CPUs.",
+	  } },
 };

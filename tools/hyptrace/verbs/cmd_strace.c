@@ -30,9 +30,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct strace *s = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->lines;
-		return 0;
 	case 'c':
 		s->summarize = true;
 		return 0;
@@ -64,14 +61,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = (const struct argp_child[]){ { &lines_time_argp, 0, NULL, 0 }, { 0 } },
-	.args_doc = ARGS_COMMAND,
-	.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
-};
-
 /* Write what is left to the file. A message names it: main() would call it the output. */
 static int finish_output(struct context *ctx, const char *name, int code)
 {
@@ -89,15 +78,7 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 	static struct strace s;
 	int code = EXIT_DONE;
 
-	s.session = (struct session){
-		.ctx = ctx,
-		.takes = SESSION_QUIET | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES |
-			 SESSION_COUNT | SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND |
-			 SESSION_WORDS | SESSION_HOLDS_FILTERS | SESSION_GAPS | SESSION_PMU,
-		.ops = &strace_ops,
-		.arg = &s,
-	};
-	session_parse(&s.session, &argp, argc, argv, &s);
+	session_parse(&s.session, ctx, &strace_ops, argc, argv, &s);
 	/* the standard output has the calls */
 	s.session.child.no_stdout = !s.output;
 	ctx->csv = s.csv;
@@ -125,5 +106,15 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "strace", cmd_strace, "Print hypercalls, firmware calls and guest exits.",
-	  VERB_WATCH + 2, true },
+	  VERB_WATCH + 2, true,
+	  .takes = SESSION_QUIET | SESSION_FILTER | SESSION_INPUT | SESSION_TIMES | SESSION_COUNT |
+		   SESSION_DURATION | SESSION_COMMAND | SESSION_BOUND | SESSION_WORDS |
+		   SESSION_HOLDS_FILTERS | SESSION_GAPS | SESSION_PMU,
+	  .child = &lines_time_argp, .child_input = offsetof(struct strace, lines),
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = ARGS_COMMAND,
+		.doc = "Print hypercalls, SMCs, PSCI and FF-A calls of the host, and exits of guests, until a signal comes, or COMMAND or the VM has ended. A call is printed when it ends, after the calls that it has made, which are indented. The calls of all VMs are printed, also with COMMAND, which writes to the standard error. When the trace ends, all events are enabled and filtered as before. With COMMAND, its exit code is returned.",
+	  } },
 };

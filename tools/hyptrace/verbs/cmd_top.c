@@ -32,9 +32,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	(void)arg;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &top->stat;
-		return 0;
 	case 'b':
 		top->is_batch = true;
 		return 0;
@@ -43,14 +40,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 	return ARGP_ERR_UNKNOWN;
 }
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = ARGS_COMMAND,
-	.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall, cpu and lock EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
-	.children = (const struct argp_child[]){ { &stat_argp, 0, NULL, 0 }, { 0 } },
-};
 
 /* The last note of the sources, while they cannot be printed */
 static char *last_note;
@@ -272,12 +261,6 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 	auto_remote struct hyptrace_remote *remote = NULL;
 	struct top top = {
 		.stat = {
-			.session = {
-				.ctx = ctx,
-				.takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER |
-					 SESSION_TIMES | SESSION_DURATION | SESSION_INTERVALS |
-					 SESSION_COMMAND | SESSION_GAPS | SESSION_PMU,
-			},
 			.sort = NR_STAT_COLUMNS, .keys = top_columns, .interval = INTERVAL_DEFAULT,
 			.show = show, .owner = &top, .has_buckets = true,
 		},
@@ -285,7 +268,7 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 	struct session *s = &top.stat.session;
 	int code = EXIT_DONE;
 
-	session_parse(s, &argp, argc, argv, &top);
+	session_parse(s, ctx, NULL, argc, argv, &top);
 	if (!s->path)
 		code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (code)
@@ -316,5 +299,15 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 }
 
 static const struct verb verbs[] VERBS = {
-	{ "top", cmd_top, "Show where the time goes, in place.", VERB_WATCH + 4, true },
+	{ "top", cmd_top, "Show where the time goes, in place.", VERB_WATCH + 4, true,
+	  .takes = SESSION_INPUT | SESSION_EVENT | SESSION_FILTER | SESSION_TIMES |
+		   SESSION_DURATION | SESSION_INTERVALS | SESSION_COMMAND | SESSION_GAPS |
+		   SESSION_PMU,
+	  .child = &stat_argp, .child_input = offsetof(struct top, stat),
+	  .argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = ARGS_COMMAND,
+		.doc = "Show the time of CPUs in the host, at EL2 and in guests, and sorted rows of times with the last minute of each, until you press q. The key h shows all keys. For reason, hcall, cpu and lock EL2 only counts; for other rows, and while a single row is shown, events are recorded and consumed. With FILE, a recording is replayed as fast as it was made.",
+	  } },
 };

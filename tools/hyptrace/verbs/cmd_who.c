@@ -82,35 +82,14 @@ static void add(struct session *s, const struct hyptrace_stream_event *events, u
 	}
 }
 
-#define TAKES	(SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_WORDS | \
-		 SESSION_SNAPSHOT | SESSION_NO_RINGS)
-
 static int cmd_who(struct context *ctx, int argc, char **argv)
 {
-	static const struct argp page = {
-		.options = options + 1, .parser = parse, .args_doc = "PAGE [FILE|live]",
-		.doc = "Print who owns a page of memory now, as the hypervisor answers, and the changes of its owner that are in the rings, each with the hypercall that made it. Nothing is consumed. With FILE, print the changes in a trace file; \"live\" is the default. The changes come from the events mem_transition and host_hcall, which must have been enabled.",
-	};
-	static const struct argp leaks = {
-		.options = options + 2, .parser = parse, .args_doc = "[FILE|live]",
-		.doc = "Replay the events mem_transition and host_hcall of the rings or of FILE, and list the pages that were donated to or shared with the hypervisor or a guest whose VM was torn down since, and that have not come back. The exit code is 3 if there are any.",
-	};
-	static const struct argp both = {
-		.options = options, .parser = parse, .args_doc = "PAGE|--leaks [FILE|live]",
-		.doc = "The short name of \"" PROGRAM " page\" and, with --leaks, of \"" PROGRAM " leaks\": see their help.",
-	};
 	static const struct session_ops ops = { .batch = add };
-	const bool is_page = !strcmp(ctx->verb->name, "page");
-	struct who who = {
-		.session = { .ctx = ctx, .takes = TAKES, .ops = &ops, .arg = &who },
-		.is_leaks = !strcmp(ctx->verb->name, "leaks"),
-	};
+	struct who who = { .is_leaks = !strcmp(ctx->verb->name, "leaks") };
 	struct session *s = &who.session;
 	int code;
 
-	if (!who.is_leaks)
-		s->takes |= SESSION_LAST;
-	session_parse(s, is_page ? &page : who.is_leaks ? &leaks : &both, argc, argv, &who);
+	session_parse(s, ctx, &ops, argc, argv, &who);
 	/* that of the changes of the page, not of the events */
 	who.last = s->count;
 	s->count = 0;
@@ -119,8 +98,23 @@ static int cmd_who(struct context *ctx, int argc, char **argv)
 	return session_close(s, code);
 }
 
+#define TAKES	(SESSION_QUIET | SESSION_INPUT | SESSION_TIMES | SESSION_WORDS | \
+		 SESSION_SNAPSHOT | SESSION_NO_RINGS)
+
 static const struct verb verbs[] VERBS = {
-	{ "page", cmd_who, "Print who owns a page, and how it got there.", VERB_WATCH + 9, true },
-	{ "leaks", cmd_who, "List pages that VMs have not given back.", VERB_WATCH + 9, false },
-	{ "who", cmd_who, "Do as page, or with --leaks as leaks.", VERB_WATCH + 9, true },
+	{ "page", cmd_who, "Print who owns a page, and how it got there.", VERB_WATCH + 9, true,
+	  .takes = TAKES | SESSION_LAST, .argp = {
+		.options = options + 1, .parser = parse, .args_doc = "PAGE [FILE|live]",
+		.doc = "Print who owns a page of memory now, as the hypervisor answers, and the changes of its owner that are in the rings, each with the hypercall that made it. Nothing is consumed. With FILE, print the changes in a trace file; \"live\" is the default. The changes come from the events mem_transition and host_hcall, which must have been enabled.",
+	  } },
+	{ "leaks", cmd_who, "List pages that VMs have not given back.", VERB_WATCH + 9, false,
+	  .takes = TAKES, .argp = {
+		.options = options + 2, .parser = parse, .args_doc = "[FILE|live]",
+		.doc = "Replay the events mem_transition and host_hcall of the rings or of FILE, and list the pages that were donated to or shared with the hypervisor or a guest whose VM was torn down since, and that have not come back. The exit code is 3 if there are any.",
+	  } },
+	{ "who", cmd_who, "Do as page, or with --leaks as leaks.", VERB_WATCH + 9, true,
+	  .takes = TAKES | SESSION_LAST, .argp = {
+		.options = options, .parser = parse, .args_doc = "PAGE|--leaks [FILE|live]",
+		.doc = "The short name of \"" PROGRAM " page\" and, with --leaks, of \"" PROGRAM " leaks\": see their help.",
+	  } },
 };
