@@ -24,7 +24,6 @@ struct printer;
 /* args.c */
 struct hyptrace_event;
 
-/* All CPU numbers are below this limit. */
 #define CPU_LIMIT	65536
 
 /* The CPUs that --cpu names */

@@ -64,7 +64,6 @@ static error_t parse_condition(struct catcher *c, const char *arg)
 	return 0;
 }
 
-/* Parse "N" or "N/min". */
 static bool parse_rate(const char *arg, uint64_t *rate)
 {
 	auto_free char *number = xstrndup(arg, strcspn(arg, "/"));

@@ -138,7 +138,6 @@ static void print_info(struct printer *p, const struct dump *d)
 		printer_end(p);
 }
 
-/* What one side of the file has */
 static void print_side(struct printer *p, const char *cpus, const char *events,
 		       const struct hyptrace_file *f)
 {

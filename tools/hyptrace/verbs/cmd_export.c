@@ -133,7 +133,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* List the formats after the options. */
 static char *list_formats(int key, const char *text, void *input)
 {
 	const struct export_format *format = NULL;
@@ -248,7 +247,6 @@ static int read_events(struct job *job, struct export *x, struct hyptrace_file *
 	return ret < 0 && !signals_stop ? session_fail(&job->session, &err) : EXIT_DONE;
 }
 
-/* Begin the format, before the first event. */
 static void begin_format(struct job *job)
 {
 	job->has_begun = true;
@@ -374,7 +372,6 @@ static int export_host(struct job *job)
 	return EXIT_DONE;
 }
 
-/* Find out what becomes of the host's events. */
 static int prepare_host(struct job *job)
 {
 	struct host_events *h = &job->host;

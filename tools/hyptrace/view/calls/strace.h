@@ -31,7 +31,6 @@ static inline const char *strace_name(const char *name, uint64_t key,
 	return number;
 }
 
-/* A known name of calls */
 struct strace_known {
 	enum hyptrace_kind	kind;
 	bool			is_code;	/* of an exit: a code, not the class of a trap */
@@ -66,7 +65,6 @@ bool strace_choice_name(const struct strace_choice *choice, enum hyptrace_kind k
 			const char *name);
 char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kind kind);
 
-/* An argument of -p */
 struct strace_vm_target {
 	bool		is_handle;	/* it is the handle of a VM at EL2 */
 	bool		was_seen;	/* so was one of its vCPUs */
@@ -93,7 +91,6 @@ void strace_vms_note(struct strace_vms *vms, const struct hyptrace_meaning *mean
 void strace_vms_end(const struct strace_vms *vms, const char *of);
 void strace_vms_free(struct strace_vms *vms);
 
-/* The calls of a name */
 struct strace_sum {
 	enum hyptrace_kind	kind;
 	const char		*name;		/* NULL if @key has none */
@@ -123,7 +120,6 @@ void strace_summary_sort(struct strace_summary *summary);
 void strace_summary_free(struct strace_summary *summary);
 void strace_summary_print(struct strace_summary *summary, struct printer *p);
 
-/* The settings and the state of the verb */
 struct strace {
 	struct session		session;
 	const char		*output;	/* argument of --file, or NULL */

@@ -133,7 +133,6 @@ static struct pmu_counts *counts_of(struct strace *s, unsigned int cpu)
 	return map_get(&s->pmu, cpu, 0, sizeof(struct pmu_counts));
 }
 
-/* Add what the PMU has counted to a call. */
 static void add_counts(struct strace *s, struct hyptrace_stream_event *call,
 		       enum hyptrace_kind kind)
 {

@@ -32,7 +32,6 @@ enum {
 	NR_AROUND
 };
 
-/* An event that was found */
 struct caught {
 	struct caught			*next;	/* the one that was found after it */
 	struct hyptrace_stream_event	event;
@@ -68,7 +67,6 @@ struct catch_counting {
 	struct counter_sums		sums;		/* of @now */
 };
 
-/* A CPU */
 struct catch_cpu {
 	unsigned int		id;
 	struct ring_counts	counts;		/* when its ring was not read yet */
@@ -100,7 +98,6 @@ struct catch_progress {
 	uint64_t	read_at;
 };
 
-/* The settings and the state of the verb */
 struct catcher {
 	struct session			session;
 	struct lines			lines;

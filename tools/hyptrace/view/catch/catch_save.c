@@ -144,7 +144,6 @@ static const char *trigger_of(const struct catcher *c)
 	return c->event ? c->event->name : "trigger";
 }
 
-/* Save, if there is a reason. */
 static void save_if_due(struct saver *saver)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
@@ -233,7 +232,6 @@ static int heard(struct loop *l, bool lost)
 	return LOOP_WAIT;
 }
 
-/* SIGUSR1 has come. */
 static void input(struct loop *l)
 {
 	struct saver *saver = l->arg;

@@ -18,11 +18,9 @@
 #include "output/die.h"
 #include "pages.h"
 
-/* Sets of owners */
 #define OWNER(owner)	(1U << HYPTRACE_OWNERSHIP_##owner)
 #define ALL		UINT_MAX
 
-/* What a hypercall means for a VM */
 enum role {
 	ROLE_NONE,
 	ROLE_RESERVE,	/* returns the handle of a VM that may be created later */

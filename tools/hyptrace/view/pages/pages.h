@@ -85,7 +85,6 @@ struct leak_vm {
 	size_t			takes;		/* of its pages */
 };
 
-/* Which hypercall took pages */
 enum take_cause {
 	TAKE_WAITS,	/* its event, the next one of the CPU, may still be added */
 	TAKE_KNOWN,	/* it is in the take */

@@ -19,7 +19,6 @@ static void print_vm(struct printer *p, const char *key, const void *row)
 	printer_uint_if(p, key, vm, vm ? vm->handle : 0);
 }
 
-/* Of a leak, and of its change */
 static const struct column columns[] = {
 	{ "page", NULL, ROW(BITS64, page), NULL }, { "pages", NULL, ROW(BITS64, pages), NULL },
 	{ "owner", NULL, ROW(STRING, owner), NULL }, { "vm", NULL, 0, print_vm },
@@ -128,7 +127,6 @@ static const char *phrase(uint32_t owner)
 	return owner < sizeof(phrases) / sizeof(phrases[0]) ? phrases[owner] : "unknown";
 }
 
-/* Print the answer of the hypervisor, or what the file implies. */
 static void print_owner(const struct who *who, bool is_implied, uint32_t implied)
 {
 	const struct page_history *history = &who->history;

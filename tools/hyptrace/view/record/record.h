@@ -17,7 +17,6 @@ enum record_count {
 	RECORD_COUNT_LAST,	/* the last file ends */
 };
 
-/* The ring of a CPU */
 struct record_ring {
 	unsigned int		cpu;
 	struct hyptrace_reader	*reader;
@@ -51,7 +50,6 @@ struct record_file {
 	uint64_t			ended_bytes;	/* of the file before */
 };
 
-/* The host's events of a CPU */
 struct record_host_cpu {
 	unsigned int		id;
 	int			fd;		/* its trace_pipe_raw */
@@ -88,7 +86,6 @@ struct record_host {
 	bool				is_stopped;
 };
 
-/* The settings and the state of the verb */
 struct record {
 	struct session			session;
 	const char			*path;		/* "-" for the standard output */

@@ -95,7 +95,6 @@ static void lose(struct record *r, struct ring_counts *counts, uint64_t *unwritt
 	*unwritten = 0;
 }
 
-/* Write what waits, and give the file its name. */
 static void *finish(void *arg)
 {
 	struct record *r = arg;

@@ -54,7 +54,6 @@ bool record_count(struct record *r, enum record_count how)
 	return true;
 }
 
-/* The counts of all rings */
 struct total {
 	struct ring_counts	sum;
 	bool			was_cleared;	/* it is not known */

@@ -235,7 +235,6 @@ static inline void stat_times_cut(struct stat_times *t, uint64_t at)
 	t->since = at;
 }
 
-/* What the rows are */
 enum stat_by {
 	STAT_BY_REASON,		/* why a CPU has entered EL2 */
 	STAT_BY_HCALL,		/* hypercalls by their numbers */
@@ -305,7 +304,6 @@ struct stat_cpu {
 	struct pmu_counts		pmu_counts;
 };
 
-/* The settings and the numbers of the verb */
 struct stat {
 	struct session		session;	/* its count is that of intervals */
 	enum stat_by		by;
@@ -361,7 +359,6 @@ struct stat_rows_info {
 
 extern const struct stat_rows_info stat_by[NR_STAT_BY];
 
-/* for a struct stat */
 extern const struct argp stat_argp;
 
 static inline bool stat_by_needs(enum stat_by by, enum hyptrace_kind kind)
