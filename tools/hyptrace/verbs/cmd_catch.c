@@ -96,8 +96,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct catcher *c = state->input;
 
-	if (cmd_set_flag(key, c))
-		return 0;
 	c->is_limited |= key == OPT_KEEP || key == OPT_LIMIT || key == OPT_RATE;
 	switch (key) {
 	case OPT_AFTER:

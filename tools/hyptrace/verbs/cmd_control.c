@@ -16,6 +16,7 @@ enum {
 	OPT_FOLLOW,
 };
 
+/* load takes all but the first one */
 static const struct argp_option options[] = {
 	{ "rate", OPT_RATE, "N", 0,
 	  "Selftest events per second and CPU, which the remote \"test\" writes; 0 for none", 0 },
@@ -25,9 +26,6 @@ static const struct argp_option options[] = {
 	  "What a full ring drops: overwrite drops the oldest events, discard the newest", 0 },
 	{ 0 }
 };
-
-/* All but the first one, --rate */
-#define LOAD_OPTIONS	(&options[1])
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -265,7 +263,7 @@ static const struct verb verbs[] VERBS = {
 	  .cmd = HYPTRACE_CMD_STOP },
 	{ "load", cmd_control, "Allocate the rings.", VERB_CONTROL + 7,
 	  .cmd = HYPTRACE_CMD_LOAD, .argp = {
-		.options = LOAD_OPTIONS,
+		.options = options + 1,
 		.parser = parse,
 		.doc = "Allocate the rings. Omitted options keep their current value.",
 	  } },

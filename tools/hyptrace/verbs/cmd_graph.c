@@ -21,8 +21,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct graph *g = state->input;
 	char *end;
 
-	if (cmd_set_flag(key, g))
-		return 0;
 	switch (key) {
 	case 'e':
 		return cmd_add_words(&g->functions, arg);

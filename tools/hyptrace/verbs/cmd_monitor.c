@@ -47,8 +47,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-#define WAIT_OPTIONS	(&options[2])
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct monitor *mon = state->input;
@@ -411,7 +409,7 @@ static int cmd_monitor(struct context *ctx, int argc, char **argv)
 
 static const struct verb verbs[] VERBS = {
 	{ "wait", cmd_monitor, "Wait until triggers have fired.", VERB_WATCH + 10, false, .argp = {
-		.options = WAIT_OPTIONS,
+		.options = options + 2,
 		.parser = parse,
 		.doc = "Short for \"hyptrace monitor --until-fired\": wait until all triggers have fired that can fire, and print the events: name, CPU, time, and what they did. With --after, wait until the recording has ended, too. If all of that has happened already since tracing was started, do not wait.",
 	  } },
