@@ -37,6 +37,7 @@ import mutants as generator
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
 MACHINE = os.environ.get("MACHINE", "um")
+OBJCOPY = "objcopy" if MACHINE == "um" else "aarch64-linux-gnu-objcopy"
 EQUIVALENTS = "tests/mutate/equivalent-driver"
 GOAL = 95
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
@@ -126,7 +127,7 @@ class Tree:
     def code(self, path):
         """Return the object code of a source file, without its debug information."""
         target = os.path.join(self.folder, "code")
-        subprocess.run(["objcopy", "-g", os.path.join(self.folder, path[:-1] + "o"), target], check=True)
+        subprocess.run([OBJCOPY, "-g", os.path.join(self.folder, path[:-1] + "o"), target], check=True)
         with open(target, "rb") as file:
             return file.read()
 
