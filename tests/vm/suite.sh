@@ -56,8 +56,10 @@ calls=() storm=2000000
 for share in 1 2 3; do
 	boot 600 "bats-$share" '' "${el2_only[@]}" "${calls[@]}" BATS_SHARE="$share/3" -- bats -- --require-protected
 done
-# Watch the readers of an idle ring longer than the default.
-boot 280 protected '' HYPTRACE_IDLE_S=4 -- "${anywhere[@]}" kselftest -- --require-protected
+# Watch the readers of an idle ring longer than the default. A kernel that checks itself takes long for some tests.
+patience=()
+[[ $flavour != debug ]] || patience=(TEST_TIMEOUT=1800)
+boot 280 protected '' HYPTRACE_IDLE_S=4 "${patience[@]}" -- "${anywhere[@]}" kselftest -- --require-protected
 boot 60 memory '' REMOTE=hypervisor -- bats:memory/sizes.bats -- --mem 1536 --require-protected
 # 10 million events, from two CPUs
 [[ -z ${FULL:-} ]] ||
