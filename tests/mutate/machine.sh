@@ -23,9 +23,15 @@ verb=$1 copy=$2 machine=${MACHINE:-um}
 shift 2
 refused='' options=(--require-protected)
 case $machine in
-um) export KERNEL=newest refused='not found' options=() ;;
+um)
+	export KERNEL=newest
+	refused='not found' options=()
+	;;
 pkvm) export KERNEL=6.12 FLAVOUR=coverage ;;
-kernel) export KERNEL=newest LLVM=1 HYPTRACE_UNPATCHED=1 refused='hooks.*CONFIG_HYPTRACE_PKVM' ;;
+kernel)
+	export KERNEL=newest LLVM=1 HYPTRACE_UNPATCHED=1
+	refused='hooks.*CONFIG_HYPTRACE_PKVM'
+	;;
 *) die "MACHINE=$machine is neither um, pkvm nor kernel" ;;
 esac
 set_kernel ''
