@@ -560,8 +560,9 @@ static void many_wait(void **state)
 		left += count_left(nr, step, i);
 	assert_int_equal(leaks.pages.nr, left);
 	assert_int_equal(counts.unknown, count_left(nr, step, 2));
-	for (i = 0; i < 3; i++)
-		assert_null(*(struct page_take **)map_find(&leaks.waiting, i, 0)->ptr);
+	assert_null(leaks.waiting[0]);
+	assert_null(leaks.waiting[1]);
+	assert_null(leaks.waiting[2]);
 }
 
 int main(void)

@@ -164,19 +164,13 @@ static bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record 
 	return true;
 }
 
-/* The first one of the takes of a CPU that wait for their hypercall */
-static struct page_take **waiting_of(struct page_leaks *leaks, unsigned int cpu)
-{
-	return map_get(&leaks->waiting, cpu, 0, sizeof(struct page_take *));
-}
-
 /* A take waits no more for its hypercall. */
 static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take_cause cause)
 {
 	if (take->prev)
 		take->prev->next = take->next;
 	else
-		*waiting_of(leaks, take->cpu) = take->next;
+		leaks->waiting[take->cpu] = take->next;
 	if (take->next)
 		take->next->prev = take->prev;
 	take->next = NULL;
@@ -279,7 +273,7 @@ void page_leaks_free(struct page_leaks *leaks)
 			free_take(leaks, take);
 	}
 	map_free(&leaks->pages);
-	map_free_values(&leaks->waiting);
+	free(leaks->waiting);
 	while ((vm = leaks->vms)) {
 		leaks->vms = vm->next;
 		free(vm);
@@ -294,6 +288,17 @@ static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 
 	copy.data = memcpy(data, rec->data, rec->size);
 	return copy;
+}
+
+static struct page_take **waiting_of(struct page_leaks *leaks, unsigned int cpu)
+{
+	if (cpu >= leaks->nr_cpus) {
+		leaks->waiting = xreallocarray(leaks->waiting, (size_t)cpu + 1,
+					       sizeof(*leaks->waiting));
+		while (leaks->nr_cpus <= cpu)
+			leaks->waiting[leaks->nr_cpus++] = NULL;
+	}
+	return &leaks->waiting[cpu];
 }
 
 static void set_vm(struct page_take *take, struct leak_vm *vm)

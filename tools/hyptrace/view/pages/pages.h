@@ -126,7 +126,8 @@ struct page_leaks {
 	size_t				max_pages;
 	struct leak_vm			*vms;		/* that are not gone */
 	unsigned int			nr_vms;
-	struct map			waiting;	/* takes of each CPU without a hypercall */
+	struct page_take		**waiting;	/* takes of each CPU without a hypercall */
+	unsigned int			nr_cpus;
 	uint64_t			order;		/* number of takes */
 	uint64_t			transitions;	/* also those that have failed */
 	uint64_t			calls;
