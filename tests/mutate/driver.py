@@ -70,7 +70,7 @@ NO_MODULE = "driver/remotes/el2.c"
 ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
 OF_ERRORS, FAULTS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put"), {"test_fail_load", "test_fail_nth"}
-# Lines
+# The compiler moves the code of a statement by a few lines at most.
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
 WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
