@@ -62,7 +62,7 @@ def lines_of(tree, names):
     """Return {test: {path: set of its lines that the test executes}}, and {path: set of lines that have code}."""
     tree.build("GCOV_PROFILE=y")
     with tempfile.TemporaryDirectory() as share, tempfile.TemporaryDirectory() as counts:
-        if tree.um("run", share, IN_MACHINE, *names).returncode:
+        if tree.machine("run", share, IN_MACHINE, *names).returncode:
             raise SystemExit("the tests with gcov did not run to their end")
         executed = {name: read_counts(tree.folder, counts, os.path.join(share, name))
                     for name in names if os.path.isdir(os.path.join(share, name))}
