@@ -63,6 +63,17 @@ finds_all()
 		cmp "$work/shown" "$work/report" && [[ $(hyptrace dump -j "$work/image" | jq -r '.. | .boot? // empty') == "$boot" ]]
 }
 
+# A remote that was removed is not in it. The number of places for remotes is at byte 54: see linux/hyptrace_dump.h.
+forgets_what_was_removed()
+{
+	unload && load && modprobe hyptrace_faulty && rmmod hyptrace_test && resets && load && said 'copied what boot' || return
+	cat "$previous" >"$work/image" && (($(od -An -tu2 -j 54 -N 2 "$work/image") == 6)) &&
+		! hyptrace report -r test "$work/image" >"$work/log" 2>&1 && said 'no such remote "test"' &&
+		! hyptrace report -r faulty "$work/image" >"$work/log" 2>&1 && said 'no ring of "faulty"' || return
+	# nothing else is described after the last one
+	unload && load && rmmod hyptrace_test && resets && load && said 'copied what boot'
+}
+
 # The device is a file of the size of the memory, which can be read from any place.
 is_a_file()
 {
@@ -103,11 +114,12 @@ resizes_if_both_fit()
 		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
 }
 
-plan 10
+plan 11
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
 check "the device is a file" is_a_file
+check "a remote that was removed is not in it" forgets_what_was_removed
 check "after one more, nothing is left" finds_nothing
 check "rings that do not fit are named in the log" says_what_does_not_fit
 check "rings are as large as fit" takes_what_fits
