@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "parameter.h"
 #include "page.h"
+#include "subbuf.h"
 
 #include "../../../hyp/abi.h"
 
@@ -247,6 +248,29 @@ TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
 	EXPECT_EQ(3, visits(&self->nl, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 2));
 	EXPECT_EQ(2, visits(&self->nl, CPU));
+}
+
+/* The driver still reads the pages that the writer has. */
+TEST_F(writer_faults, what_one_cpu_does_not_resize_keeps_its_events)
+{
+	struct sequence seq = { .event = control_event_id(&self->nl, REMOTE, "selftest") };
+	static uint8_t page[PAGE_MAX];
+	ssize_t size;
+	int fd;
+
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 2 * PER_SUBBUF));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", CPU));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_EXCHANGE, -EIO));
+	EXPECT_EQ(-EIO, request_resize(&self->nl));
+	ASSERT_EQ(0, set_fault(-1, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 2 * PER_SUBBUF, 1));
+	fd = open_attached(REMOTE, CPU, O_NONBLOCK);
+	while ((size = read(fd, page, PAGE)) > 0)
+		sequence_feed(&seq, page, size);
+	EXPECT_STREQ("", seq.bad);
+	EXPECT_EQ(2 * PER_SUBBUF + 1, seq.seen);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
