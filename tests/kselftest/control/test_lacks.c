@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "counters.h"
 #include "filter.h"
 #include "kmsg.h"
 #include "page.h"
@@ -33,9 +34,9 @@ FIXTURE_TEARDOWN(lacks)
 
 static int make(const char *what)
 {
-	char command[80];
+	char command[160];
 
-	snprintf(command, sizeof(command), "modprobe hyptrace_bad what=%s", what);
+	snprintf(command, sizeof(command), "modprobe hyptrace_bad 'what=%s'", what);
 	return system(command);
 }
 
@@ -146,6 +147,91 @@ TEST_F(lacks, a_field_that_is_a_number)
 	EXPECT_EQ(-EINVAL, filter_enable(&self->nl, REMOTE, EVENT, "text==5", &text, 1));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, EVENT));
 	EXPECT_EQ(0, filter_enable(&self->nl, REMOTE, EVENT, "other==5", &number, 1));
+}
+
+/* Another user has what it needs. */
+TEST_F(lacks, what_a_load_needs)
+{
+	ASSERT_EQ(0, make("busy"));
+	EXPECT_EQ(-EBUSY, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_STREQ("somebody else has it", control_message());
+	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, state(&self->nl));
+}
+
+TEST_F(lacks, counters)
+{
+	const uint32_t cycles = 0x11;
+	char message[COUNTER_MESSAGE];
+
+	counters_remote = REMOTE;
+	ASSERT_EQ(0, make("counting"));
+	EXPECT_EQ(-EOPNOTSUPP, counters_set(&self->nl, "first", true));
+	EXPECT_EQ(0, counters_set(&self->nl, EVENT, true));
+	EXPECT_EQ(-EOPNOTSUPP, counters_measure(&self->nl, EVENT, &cycles, 1, message));
+	EXPECT_STREQ("remote \"bad\" cannot use the PMU", message);
+}
+
+/* What a print format says of the values of a field, up to what it does not say as expected */
+static const struct {
+	const char	*format;
+	unsigned int	nr;
+	uint64_t	last;
+} symbols[] = {
+	{ "__print_symbolic(REC->value,{1,\"one\"},{0x2UL,\"two\"})", 2, 2 },
+	{ "\"%s\", __print_symbolic( REC->value , { -1 , \"none\" } )", 1, UINT64_MAX },
+	{ "__print_symbolic(REC->value,{1,\"one\"};{2,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},[2,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{2;\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{2,two\"\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{ox,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{0x,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{18446744073709551616,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{0x0000000000000000000002,\"two\"})", 1, 1 },
+	{ "__print_symbolic(REC->value,{1,\"one\"},{0x000000000000000000002,\"two\"})", 2, 2 },
+	{ "__print_symbolic(REC->values,{1,\"one\"})", 0, 0 },
+	{ "__print_symbolic(REC.value,{1,\"one\"})", 0, 0 },
+	{ "__print_flags(REC->value,{1,\"one\"})", 0, 0 },
+	{ "(REC->value,{1,\"one\"})", 0, 0 },
+	{ "__print_symbolic", 0, 0 },
+};
+
+/* Return how many values of a field have names, and the last of them. */
+static unsigned int read_symbols(const struct nlattr *field, uint64_t *last)
+{
+	const char *at = nl_data(field), *end = (const char *)field + field->nla_len;
+	unsigned int nr = 0;
+
+	while (at < end) {
+		const struct nlattr *attr = (const void *)at;
+
+		if ((attr->nla_type & NLA_TYPE_MASK) == HYPTRACE_A_FIELD_SYMBOL) {
+			*last = nl_u64(nl_nested(attr, HYPTRACE_A_SYMBOL_VALUE));
+			nr++;
+		}
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return nr;
+}
+
+TEST_F(lacks, some_names_of_values)
+{
+	const struct nlattr *field;
+	char what[128];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
+		uint64_t last = 0;
+
+		snprintf(what, sizeof(what), "format=%s", symbols[i].format);
+		ASSERT_EQ(0, make(what));
+		field = control_event_attr(&self->nl, REMOTE, EVENT, HYPTRACE_A_EVENT_FIELD);
+		ASSERT_NE(NULL, field);
+		EXPECT_EQ(symbols[i].nr, read_symbols(field, &last)) TH_LOG("%s", what);
+		EXPECT_EQ(symbols[i].last, last) TH_LOG("%s", what);
+		ASSERT_EQ(0, system("rmmod hyptrace_bad"));
+	}
+	ASSERT_EQ(0, make("other"));
 }
 
 TEST_F(lacks, a_start)

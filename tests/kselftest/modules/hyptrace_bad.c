@@ -16,12 +16,14 @@ module_param(what, charp, 0400);
 MODULE_PARM_DESC(what, "which field is wrong; none: nothing is");
 
 /* Of the callback that "what" names with _error, if it is one of these */
-static int enable_error, clear_error, rate_error, unload_error;
+static int load_error, enable_error, clear_error, rate_error, unload_error;
 
 static int load(struct hyptrace_buffer *buf, void *priv)
 {
 	unsigned int cpu;
 
+	if (load_error)
+		return load_error;
 	for_each_possible_cpu(cpu) {
 		struct hyptrace_meta *meta = page_address(buf->ring[cpu].meta);
 
@@ -102,6 +104,40 @@ static int failing_init(struct hyptrace_remote *remote, void *priv)
 {
 	return -EIO;
 }
+
+static u64 frequency(void *priv)
+{
+	return NSEC_PER_SEC;
+}
+
+static int count(u64 events, void *priv)
+{
+	return 0;
+}
+
+static int read_counter(unsigned int cpu, unsigned int number,
+			struct hyptrace_event_counter *counter, void *priv)
+{
+	return 0;
+}
+
+static void end_counting(void *priv)
+{
+}
+
+/* of "second" */
+static const struct hyptrace_count_keys keys[] = { { .event = 1, .nr = 1 } };
+
+/* It has no PMU. */
+static const struct hyptrace_counting counting = {
+	.keys		= keys,
+	.nr_keys	= ARRAY_SIZE(keys),
+	.frequency	= frequency,
+	.set_events	= count,
+	.reset		= on_cpu,
+	.read		= read_counter,
+	.free		= end_counting,
+};
 
 static struct hyptrace_remote_ops ops = {
 	.load_trace_buffer	= load,
@@ -202,6 +238,12 @@ static void make_bad(void)
 		desc.missing = BIT_ULL(1);
 	if (!strcmp(what, "incomplete"))
 		desc.incomplete = BIT_ULL(1);
+	if (!strcmp(what, "busy")) {
+		load_error = -EBUSY;
+		desc.busy = "somebody else has it";
+	}
+	if (!strcmp(what, "counting"))
+		desc.counting = &counting;
 	if (!strcmp(what, "enable_error"))
 		enable_error = -EIO;
 	if (!strcmp(what, "clear_error"))
@@ -248,6 +290,8 @@ static void make_bad(void)
 		fields[1].size = 0;
 	if (!strcmp(what, "field_end"))
 		second.size = 10;
+	if (!strncmp(what, "format=", 7))
+		second.print_fmt = what + 7;
 	if (!strncmp(what, "name=", 5))
 		desc.name = what + 5;
 	if (!strncmp(what, "event=", 6))

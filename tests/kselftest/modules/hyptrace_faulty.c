@@ -134,9 +134,9 @@ static int swap_id = -1;
 module_param(swap_id, int, 0600);
 MODULE_PARM_DESC(swap_id, "the reader page that swap_reader_page() gives, if set before the rings are loaded");
 
-static bool stall;
-module_param(stall, bool, 0600);
-MODULE_PARM_DESC(stall, "callbacks that may take long wait until this is 0 or the process is killed");
+static unsigned int stall;
+module_param(stall, uint, 0600);
+MODULE_PARM_DESC(stall, "which callbacks wait until this is 0 or the process is killed: 1: those that may take long, 2: exchange_ring()");
 
 static bool stalls;
 module_param(stalls, bool, 0400);
@@ -161,14 +161,13 @@ static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
 }
 
 /* A worker is not killed. */
-static int wait_while_stalled(void)
+static int wait_while_stalled(unsigned int which)
 {
-	while (READ_ONCE(stall) && !fatal_signal_pending(current)) {
+	while (READ_ONCE(stall) == which && !fatal_signal_pending(current)) {
 		WRITE_ONCE(stalls, true);
 		usleep_range(1000, 2000);
 	}
 	WRITE_ONCE(stalls, false);
-
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
@@ -178,7 +177,7 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 {
 	unsigned int cpu;
 
-	if (wait_while_stalled())
+	if (wait_while_stalled(1))
 		return -EINTR;
 	ring_of_cpu_0 = &buf->ring[0];
 	meta_of(ring_of_cpu_0)->unfinished = unfinished;
@@ -195,12 +194,12 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 static int release_rings(struct hyptrace_buffer *buf, void *priv)
 {
 	ring_of_cpu_0 = NULL;
-	return wait_while_stalled();
+	return wait_while_stalled(1);
 }
 
 static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
 {
-	return wait_while_stalled();
+	return wait_while_stalled(1);
 }
 
 static int enable_tracing(bool enable, void *priv)
@@ -231,7 +230,7 @@ static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
 static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 reader_id,
 			 struct hyptrace_ring_pages *new, void *priv)
 {
-	if (cpu == exchange_error_cpu)
+	if (cpu == exchange_error_cpu || wait_while_stalled(2))
 		return -EIO;
 	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
 
