@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 #include "control.h"
 #include "counters.h"
+#include "fault.h"
 #include "parameter.h"
 #include "page.h"
 #include "subbuf.h"
@@ -23,6 +24,7 @@
 #define CPU		1
 #define COUNTERS_MAX	1024
 #define PATIENCE_S	300
+#define FAULTS_MAX	1000
 
 static int set_fault(int op, int ret)
 {
@@ -248,6 +250,30 @@ TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
 	EXPECT_EQ(3, visits(&self->nl, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 2));
 	EXPECT_EQ(2, visits(&self->nl, CPU));
+}
+
+/* Each allocation fails once. After each of these requests there are no counters again. */
+TEST_F(writer_faults, counters_need_memory)
+{
+	unsigned int nth = 0;
+	bool failed = true;
+	int err;
+
+	if (!fault_init())
+		SKIP(return, "this kernel cannot inject faults");
+	while (failed && ++nth < FAULTS_MAX) {
+		fault_begin(nth);
+		err = request_count(&self->nl);
+		failed = fault_end();
+		EXPECT_TRUE(!err || (failed && (err == -ENOMEM || err == -ENOBUFS ||
+						err == -EFAULT)))
+			TH_LOG("fault %u: %d", nth, err);
+		EXPECT_EQ(0, request_uncount(&self->nl));
+		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	}
+	EXPECT_LT(nth, FAULTS_MAX);
+	ASSERT_EQ(0, request_count(&self->nl));
+	EXPECT_EQ(0, visits(&self->nl, CPU));
 }
 
 /* The driver still reads the pages that the writer has. */
