@@ -269,4 +269,29 @@ TEST_F(lacks, a_release_of_its_rings)
 	close(kmsg);
 }
 
+TEST_F(lacks, a_release_of_its_old_rings)
+{
+	ASSERT_EQ(0, make("unload_error"));
+	ASSERT_EQ(0, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, 2 * SIZE));
+	EXPECT_STREQ("the remote kept rings: it cannot be loaded again (error 5)",
+		     control_message());
+}
+
+TEST_F(lacks, an_event_that_follows_others)
+{
+	static struct nl_answer answer;
+	static struct nl_msg msg;
+
+	ASSERT_EQ(0, make("other"));
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, EVENT);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_FOLLOW);
+	EXPECT_EQ(-EINVAL, nl_do(&self->nl, &msg, &answer));
+	EXPECT_STREQ("\"" EVENT "\" cannot follow other events", answer.message);
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, EVENT));
+}
+
 TEST_HARNESS_MAIN

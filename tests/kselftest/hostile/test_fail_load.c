@@ -116,6 +116,8 @@ static const char *look_at_driver(bool is_there, int kmsg)
 
 	if (!err)
 		nl_close(&nl);
+	if (is_there != !access("/dev/hyptrace", F_OK))
+		return is_there ? "there is no device" : "the device is left";
 	if (is_there)
 		return err ? "there is no family" : NULL;
 	return err != -ENOENT ? "the family is left" : NULL;
