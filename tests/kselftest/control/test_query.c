@@ -233,9 +233,12 @@ TEST_F(query, debugfs_has_the_state_of_a_ring)
 	EXPECT_EQ(0, number_of(TEST_REMOTE "/cpu0", driver, "  lost before"));
 	EXPECT_EQ(0, number_of(TEST_REMOTE "/cpu0", writer, "  lost before"));
 	EXPECT_LT(0, number_of(TEST_REMOTE "/cpu0", driver, "  time stamp"));
+	/* Nobody else has asked for the counts. */
+	ASSERT_EQ(0, control_mark(&self->nl, TEST_REMOTE, 0, nr, 1));
+	EXPECT_EQ(nr + 1, number_of(TEST_REMOTE "/cpu0", NULL, "written"));
 
 	/* The ring is full several times: the next page follows lost events. */
-	ASSERT_EQ(0, control_mark(&self->nl, TEST_REMOTE, 0, nr, 20 * PER_SUBBUF));
+	ASSERT_EQ(0, control_mark(&self->nl, TEST_REMOTE, 0, nr + 1, 20 * PER_SUBBUF));
 	ASSERT_EQ(PAGE, read(fd, page, PAGE));
 	ASSERT_EQ(0, control_counts(&self->nl, TEST_REMOTE, 0, &counts));
 	EXPECT_EQ(counts.overrun, number_of(TEST_REMOTE "/cpu0", NULL, "overrun"));

@@ -308,6 +308,8 @@ TEST_F(event_hold, beside_a_hold_of_a_descriptor)
 	EXPECT_RECORDED(10);
 	ASSERT_EQ(0, HOLD(&self->other, OFF));
 	EXPECT_STATE(getpid(), OFF);
+	ASSERT_EQ(0, ioctl(fd, HYPTRACE_IOC_HOLD, &hold));
+	EXPECT_STATE(getpid(), OFF);
 	RELEASE(&self->other);
 	EXPECT_STATE(0, ON(NONE, NONE));
 	ASSERT_EQ(0, HOLD(&self->other, ON(5, NONE)));

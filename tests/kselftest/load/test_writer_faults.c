@@ -11,6 +11,7 @@
 #include "control.h"
 #include "counters.h"
 #include "fault.h"
+#include "filter.h"
 #include "parameter.h"
 #include "page.h"
 #include "subbuf.h"
@@ -65,6 +66,11 @@ static int request_start(struct nl *nl)
 static int request_enable(struct nl *nl)
 {
 	return control_enable(nl, REMOTE, "selftest", true);
+}
+
+static int request_filter(struct nl *nl)
+{
+	return filter_enable_id(nl, REMOTE, 0);
 }
 
 static int request_mark(struct nl *nl)
@@ -129,7 +135,7 @@ static const struct request {
 	int		(*send)(struct nl *nl);
 } requests[] = {
 	{ "load", request_load }, { "start", request_start }, { "enable", request_enable },
-	{ "mark", request_mark }, { "count", request_count },
+	{ "filter", request_filter }, { "mark", request_mark }, { "count", request_count },
 	{ "count-reset", request_count_reset }, { "resize", request_resize },
 	{ "clear", request_clear }, { "mark", request_mark }, { "read", request_read },
 	{ "disable", request_disable }, { "stop", request_stop }, { "unload", request_unload },
@@ -160,6 +166,7 @@ static const struct fault {
 	{ HYPTRACE_OP_RESET, -EIO, -EIO, { "clear" } },
 	{ HYPTRACE_OP_EXCHANGE, -EIO, -EIO, { "resize" } },
 	{ HYPTRACE_OP_WRITE, -EIO, -EIO, { "mark" } },
+	{ HYPTRACE_OP_FILTER, -EIO, -EIO, { "filter", "disable" } },
 	{ HYPTRACE_OP_PAUSE, -EIO, -EIO, { "start" } },
 	{ HYPTRACE_OP_ARM, -EIO, -EIO, { "start" } },
 	{ HYPTRACE_OP_COUNT_PAGE, -EIO, -EIO, { "count" } },

@@ -14,13 +14,13 @@ bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *event
 {
 	struct hyptrace_walk walk = { .time = *time }, next = walk;
 	bool ret = hyptrace_subbuf_walk(data, end, &walk);
+	uint32_t size, nr = 0;
 	const void *payload;
-	uint32_t size;
 
-	while ((payload = hyptrace_subbuf_next(data, end, &next, &size)))
+	for (; (payload = hyptrace_subbuf_next(data, end, &next, &size)); nr++)
 		if (payload + size != data + next.pos)
 			abort();
-	if (next.pos != walk.pos || next.events != walk.events || next.time != walk.time)
+	if (nr != next.events || next.pos != walk.pos || next.events != walk.events || next.time != walk.time)
 		abort();
 
 	*time = walk.time;
