@@ -2,7 +2,7 @@
 /*
  * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
  * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
- * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
+ * remotes "faulty2" to "faulty24" have no filters, triggers and counters; they make dumps longer.
  * "faulty3" cannot discard events, "faulty4" has hypercalls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -151,9 +151,11 @@ static int set_unregistered(const char *value, const struct kernel_param *param)
 module_param_call(unregister, set_unregistered, NULL, NULL, 0200);
 MODULE_PARM_DESC(unregister, "a write of any value unregisters the remote \"faulty\"");
 
-static const char * const names[] = { "faulty", "faulty2", "faulty3", "faulty4", "faulty5" };
-static struct hyptrace_remote_desc descs[ARRAY_SIZE(names)];
-static struct hyptrace_remote *remotes[ARRAY_SIZE(names)];
+#define NR_REMOTES	24
+
+static char names[NR_REMOTES][sizeof("faulty99")] = { "faulty" };
+static struct hyptrace_remote_desc descs[NR_REMOTES];
+static struct hyptrace_remote *remotes[NR_REMOTES];
 
 static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
 {
@@ -213,7 +215,6 @@ static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap
 	if (swap_id < 0)
 		return -EAGAIN;
 	*swap = (struct hyptrace_swap) { .id = swap_id };
-
 	return 0;
 }
 
@@ -233,7 +234,6 @@ static int exchange_ring(unsigned int cpu, struct hyptrace_ring_pages *old, u32 
 	if (cpu == exchange_error_cpu || wait_while_stalled(2))
 		return -EIO;
 	swap(old->pages[reader_id], new->pages[new->nr_pages - 1]);
-
 	return 0;
 }
 
@@ -258,7 +258,6 @@ static int enable_event(u16 id, bool enable, void *priv)
 	if (id == event_error_id)
 		return -EIO;
 	of_event[id].enabled = enable;
-
 	return 0;
 }
 
@@ -307,7 +306,6 @@ static int pause(void *priv)
 	paused = true;
 	if (pause_fires_id)
 		fired_id = pause_fires_id;
-
 	return 0;
 }
 
@@ -557,7 +555,7 @@ static void faulty_exit(void)
 
 	flush_work(&work);
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (i = 0; i < NR_REMOTES; i++) {
 		if (!IS_ERR_OR_NULL(remotes[i]))
 			hyptrace_remote_unregister(remotes[i]);
 	}
@@ -568,7 +566,9 @@ static int __init faulty_init(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (i = 0; i < NR_REMOTES; i++) {
+		if (i)
+			snprintf(names[i], sizeof(names[i]), "faulty%u", i + 1);
 		descs[i] = (struct hyptrace_remote_desc) {
 			.name		= names[i],
 			.description	= "for tests: fails as the module parameters say",
@@ -577,8 +577,8 @@ static int __init faulty_init(void)
 			.events		= hyp_events,
 			.nr_events	= ARRAY_SIZE(hyp_events),
 			.counting	= i ? NULL : &counting,
-			.hypercalls	= i % 3 ? NULL : hypercalls,
-			.nr_hypercalls	= i % 3 ? 0 : ARRAY_SIZE(hypercalls),
+			.hypercalls	= i && i != 3 ? NULL : hypercalls,
+			.nr_hypercalls	= i && i != 3 ? 0 : ARRAY_SIZE(hypercalls),
 			.print		= i ? NULL : hyptrace_print_event,
 			.boot		= i ? NULL : trace,
 			.missing	= i ? 0 : missing,
