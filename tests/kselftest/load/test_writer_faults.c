@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "fault.h"
 #include "filter.h"
+#include "kmsg.h"
 #include "parameter.h"
 #include "page.h"
 #include "subbuf.h"
@@ -257,6 +258,34 @@ TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
 	EXPECT_EQ(3, visits(&self->nl, 0));
 	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 2));
 	EXPECT_EQ(2, visits(&self->nl, CPU));
+}
+
+/* What a writer of other sources answers to each question about itself, and what the log says */
+static const struct {
+	int		answer;
+	const char	*says;
+} strangers[] = {
+	{ -ENODEV, "the writer does not answer" },
+	{ HYPTRACE_ABI_VERSION + 1, "of the contract at the writer" },
+	{ HYPTRACE_ABI_VERSION, "the writer was built with another list of events" },
+};
+
+TEST_F(writer_faults, a_writer_of_other_sources_is_refused)
+{
+	const int kmsg = log_open();
+	char command[96];
+	unsigned int i;
+
+	ASSERT_EQ(0, system("rmmod hyptrace_test"));
+	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+		snprintf(command, sizeof(command),
+			 "modprobe -q hyptrace_test fault_op=%d fault_ret=%d",
+			 HYPTRACE_OP_INFO, strangers[i].answer);
+		EXPECT_NE(0, system(command)) TH_LOG("%s", strangers[i].says);
+		EXPECT_TRUE(log_has(kmsg, strangers[i].says)) TH_LOG("%s", strangers[i].says);
+	}
+	ASSERT_EQ(0, system("modprobe hyptrace_test"));
+	close(kmsg);
 }
 
 /* Each allocation fails once. After each of these requests there are no counters again. */

@@ -147,8 +147,8 @@ static void absolute_time_of_a_late_sub_buffer(void **state)
 {
 	const u64 in_delta = BIT(HYPTRACE_DELTA_BITS) - 1, high = 3ULL << 59;
 	const u64 low = 0x7fffffffffffff0;
-	static const u64 absolute[] = { 0x7fffffffffffffd, 5, 0x7ffffffffffffff, 0 };
-	static const u64 carries[] = { 0, 1, 1, 2 };
+	static const u64 absolute[] = { 0x7fffffffffffffd, 5, 5, 0x7ffffffffffffff, 0 };
+	static const u64 carries[] = { 0, 1, 1, 1, 2 };
 	struct {
 		u64 time_stamp;
 		u64 commit;
@@ -157,7 +157,7 @@ static void absolute_time_of_a_late_sub_buffer(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		page.words[4 * i] = hyptrace_record_header(HYPTRACE_TYPE_TIME_ABSOLUTE,
 							   absolute[i] & in_delta);
 		page.words[4 * i + 1] = absolute[i] >> HYPTRACE_DELTA_BITS;
