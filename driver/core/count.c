@@ -115,11 +115,11 @@ static void end_unheld_pmu(struct hyptrace_remote *remote)
 	end_pmu(remote);
 }
 
+/* There are counters. */
 static void free_counters(struct hyptrace_remote *remote)
 {
 	end_pmu(remote);
-	if (remote->has_counters)
-		remote->desc->counting->free(remote->desc->priv);
+	remote->desc->counting->free(remote->desc->priv);
 	remote->has_counters = false;
 	remote->keeps_counters = false;
 }

@@ -263,7 +263,6 @@ void hyptrace_dump_text_add(struct hyptrace_dump_text *text, const void *data, s
 	if (!text->first && !text->failed) {
 		text->first = list_grow(NULL, 0);
 		text->last = text->first;
-		text->failed = !text->first;
 	}
 	for (; size && !text->failed; size -= part, data += part) {
 		used = text->bytes % PAGE_SIZE;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
@@ -204,6 +205,48 @@ TEST_F(wakeup, one_of_all_cpus_must_reach_the_watermark)
 	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, 1));
 	EXPECT_TRUE(is_readable(fd, 0));
 	close(fd);
+}
+
+/* How often a process has gone to sleep, or -1 */
+static long sleeps(pid_t pid)
+{
+	static const char key[] = "voluntary_ctxt_switches:";
+	char path[32], line[128];
+	long nr = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	while (file && nr < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, sizeof(key) - 1))
+			nr = strtol(line + sizeof(key) - 1, NULL, 10);
+	if (file)
+		fclose(file);
+	return nr;
+}
+
+/* The driver looks a thousand times a second meanwhile, and wakes nobody. */
+TEST_F(wakeup, without_data_nobody_is_woken)
+{
+	enum wait_kind kind;
+	pid_t child;
+	long nr;
+	int fd;
+
+	for (kind = 0; kind < NR_WAITS; kind++) {
+		ASSERT_EQ(0, ready(&self->nl, variant->remote, HYPTRACE_MODE_OVERWRITE));
+		fd = open_attached(variant->remote, 0, 0);
+		ASSERT_EQ(0, set_latency(fd, HYPTRACE_LATENCY_MIN_US));
+		child = waiter_start(kind, fd, -1, 'w');
+		ASSERT_TRUE(waiter_settle(child));
+		nr = sleeps(child);
+		ASSERT_LT(0, nr);
+		usleep(200 * 1000);
+		EXPECT_GT(nr + 5, sleeps(child)) TH_LOG("%s", wait_names[kind]);
+		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 1));
+		wait_for(_metadata, child);
+		close(fd);
+	}
 }
 
 static uint64_t now_ms(void)
