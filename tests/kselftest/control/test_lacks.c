@@ -276,6 +276,8 @@ TEST_F(lacks, a_release_of_its_old_rings)
 	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, 2 * SIZE));
 	EXPECT_STREQ("the remote kept rings: it cannot be loaded again (error 5)",
 		     control_message());
+	EXPECT_EQ(-EIO, control_set_size(&self->nl, REMOTE, 2 * SIZE));
+	EXPECT_STREQ("the remote kept the rings of an earlier load or resize", control_message());
 }
 
 TEST_F(lacks, an_event_that_follows_others)
