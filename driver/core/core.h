@@ -227,7 +227,7 @@ struct hyptrace_filter_request {
 /**
  * struct hyptrace_event_request - a request to enable or disable events
  * @events:	bit per id of an event
- * @enable:	enable them with the options below; else disable them
+ * @enable:	enable them with the options below; else disable them, and there are no options
  * @filter:	which of them to record; NULL: all
  * @trigger:	what happens when one of them was recorded
  * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers

@@ -30,8 +30,6 @@ static int make_options(const struct hyptrace_event *event,
 {
 	struct hyptrace_filter *filter;
 
-	if (!request->enable)
-		return 0;
 	options->trigger = request->trigger;
 	options->after = request->after;
 	if (!request->filter)

@@ -4,9 +4,10 @@
 
 driver.py tries a random sample of the mutants: MUTANTS= of them (300; "all" for every one), chosen by SEED=, for at most
 MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, MACHINE=pkvm and MACHINE=kernel others
-of the sample (ELSEWHERE) in the machines of machine.sh. These two need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only
-mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried. RESULTS=FILE keeps the result of each
-mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries those again that have survived.
+of the sample (ELSEWHERE) in the machines of machine.sh, and those that have survived elsewhere. These two need RESULTS= of a
+run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
+RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries
+those again that have survived.
 RESULTS=FILE also keeps what each test executes, in FILE.lines, as long as driver/, hyp/ and tests/kselftest do not change:
 remove it after other changes. machine.sh says what must have been built.
 
@@ -47,8 +48,8 @@ LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.s
 KEPT = "test_kept.sh"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
-LIMIT_S = 60 if MACHINE == "um" else 300
-# What tests those files, and those statements, that the kernel in user mode does not execute, and where
+LIMIT_S = 180 if MACHINE == "um" else 300
+# What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where
 ELSEWHERE = {
     "pkvm": {
         "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats"],
@@ -141,7 +142,7 @@ class Tree:
     @staticmethod
     def limit(child):
         """End these processes if their kernel hangs, which ends no test."""
-        timer = threading.Timer(3 * LIMIT_S, os.killpg, (child.pid, signal.SIGTERM))
+        timer = threading.Timer(2 * LIMIT_S, os.killpg, (child.pid, signal.SIGTERM))
         timer.start()
         return timer
 
@@ -183,6 +184,8 @@ class Run:
         self.deadline, self.equivalents = deadline, read_equivalents()
         self.lock, self.error = threading.Lock(), None
         self.accidents, self.unchanged, self.keys = [], 0, {}
+        # of other machines, which this one tries again
+        self.survivors = set()
         self.kills, self.seconds, self.counts = {}, {}, {}
         self.names = [name for name in sorted({os.path.splitext(os.path.basename(path))[0] for path in
                                                glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.c"))} |
@@ -249,6 +252,10 @@ class Run:
                 if len(columns) == 3:
                     done[columns[2]] = columns[:2]
         known = set(done).intersection(self.keys.values())
+        if MACHINE != "um":
+            self.survivors = {key for key, (result, by) in done.items() if result == SURVIVED and not by.startswith(MACHINE) and
+                              key.split(":")[0] in ELSEWHERE[MACHINE]}
+            done = {key: row for key, row in done.items() if key not in self.survivors}
         if os.environ.get("AGAIN"):
             done = {key: row for key, row in done.items() if row[0] != SURVIVED}
         for key in known.intersection(done):
@@ -272,7 +279,7 @@ class Run:
         in_um = mutant.path in self.with_code and (not lines_of or any(
             lines_of & paths.get(mutant.path, set()) for paths in self.executed.values()))
         machines = [machine for machine, paths in ELSEWHERE.items() if mutant.path in paths and not in_um]
-        return MACHINE in (machines or ["um"])
+        return MACHINE in (machines or ["um"]) or self.keys[id(mutant)] in self.survivors
 
     def likely(self, mutant):
         """The tests that execute the statement, those first that kill most mutants of this file per second"""
@@ -307,7 +314,7 @@ class Run:
         finally:
             # compiled again with the next mutant
             tree.write(mutant.path, mutant.original)
-        return (KILLED, failed) if failed else (SURVIVED, f"{len(names)} tests")
+        return (KILLED, failed) if failed else (SURVIVED, f"{MACHINE}: {len(names)} tests")
 
     def check(self, tree):
         """Test the driver without a change."""
