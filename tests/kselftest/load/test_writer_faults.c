@@ -130,17 +130,19 @@ static int request_uncount(struct nl *nl)
 	return counters_set(nl, "hyp_enter", false);
 }
 
-/* One after another, these work. */
+/* One after another, these work. If the answer is that of control.c, it says which error it was. */
 static const struct request {
 	const char	*name;
 	int		(*send)(struct nl *nl);
+	bool		says_error;
 } requests[] = {
-	{ "load", request_load }, { "start", request_start }, { "enable", request_enable },
-	{ "filter", request_filter }, { "mark", request_mark }, { "count", request_count },
-	{ "count-reset", request_count_reset }, { "resize", request_resize },
-	{ "clear", request_clear }, { "mark", request_mark }, { "read", request_read },
-	{ "disable", request_disable }, { "stop", request_stop }, { "unload", request_unload },
-	{ "uncount", request_uncount },
+	{ "load", request_load, true }, { "start", request_start, true },
+	{ "enable", request_enable, true }, { "filter", request_filter },
+	{ "mark", request_mark, true }, { "count", request_count },
+	{ "count-reset", request_count_reset }, { "resize", request_resize, true },
+	{ "clear", request_clear, true }, { "mark", request_mark, true }, { "read", request_read },
+	{ "disable", request_disable, true }, { "stop", request_stop, true },
+	{ "unload", request_unload, true }, { "uncount", request_uncount },
 };
 
 #define NR_REQUESTS	(sizeof(requests) / sizeof(requests[0]))
@@ -176,6 +178,14 @@ static const struct fault {
 	{ HYPTRACE_OP_COUNT_RESET, 1, -EPROTO, { "count-reset" } },
 };
 
+static bool says_error(int err)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "(error %d)", -err);
+	return strstr(control_message(), text);
+}
+
 static bool fails(const struct fault *fault, const char *request)
 {
 	unsigned int i;
@@ -198,6 +208,9 @@ TEST_F_TIMEOUT(writer_faults, what_is_not_done_fails_and_can_be_repeated, PATIEN
 			ASSERT_EQ(0, set_fault(fault->op, fault->ret));
 			EXPECT_EQ(err, request->send(&self->nl))
 				TH_LOG("operation %d: %s", fault->op, request->name);
+			EXPECT_TRUE(!err || !request->says_error || says_error(err))
+				TH_LOG("operation %d: %s: %s", fault->op, request->name,
+				       control_message());
 			ASSERT_EQ(0, set_fault(-1, 0));
 			EXPECT_TRUE(!err || !request->send(&self->nl))
 				TH_LOG("after operation %d: %s", fault->op, request->name);
