@@ -260,11 +260,12 @@ static int transact(struct nl *nl, struct nl_msg *msg, uint16_t flags, struct nl
  * @msg:	the request
  * @answer:	filled in
  *
- * Return: 0 or a negative errno, from the kernel's answer or from the socket.
+ * Return: 0 or a negative errno, from the kernel's answer or from the socket. -EBADMSG: the answer
+ * has a message of an error, but no error.
  */
 int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 {
-	return transact(nl, msg, NLM_F_ACK, answer);
+	return transact(nl, msg, NLM_F_ACK, answer) ?: answer->message[0] ? -EBADMSG : 0;
 }
 
 /**

@@ -376,10 +376,13 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 	const uint16_t id = control_event_id(&self->nl, REMOTE, "selftest");
 	int fd = open_attached(REMOTE, 0, 0);
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	void *map;
 	char byte;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
+	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, map);
 	/* The attached descriptor keeps the module. */
 	EXPECT_NE(0, system("rmmod hyptrace_faulty 2>/dev/null"));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
@@ -387,6 +390,11 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 	EXPECT_EQ(ENODEV, errno);
 	EXPECT_EQ(1, poll(&poll_fd, 1, 0));
 	EXPECT_EQ(POLLERR | POLLHUP, poll_fd.revents);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(-1, ioctl(fd, TRACE_MMAP_IOCTL_GET_READER));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(0, munmap(map, PAGE));
 	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
 	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
 	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));

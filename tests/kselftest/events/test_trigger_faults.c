@@ -40,6 +40,11 @@ TEST_F(faults, a_failed_request_leaves_the_old_trigger_armed)
 {
 	ASSERT_EQ(0, ENABLE("hyp_enter", STOP));
 	EXPECT_ARMS(1);
+	/* but for one that is not about it */
+	SET("event_error_id", self->exit);
+	EXPECT_EQ(-EIO, control_enable(&self->nl, REMOTE, "hyp_exit", true));
+	EXPECT_ARMS(1);
+	SET("event_error_id", -1);
 	SET("trigger_error_id", self->exit);
 	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
 	EXPECT_STREQ("the remote failed to set up \"hyp_exit\" (error 5)", answer.message);
