@@ -192,7 +192,7 @@ TEST_F_TIMEOUT(boot, words_that_are_wrong_are_named, PATIENCE_S)
 		{ "hyp_enter,nonsense", "nonsense", "there is no such event" },
 		{ "hyp_enter,hyp_ex", "hyp_ex", "there is no such event" },
 		/* the field of only one of them has values with names */
-		{ "hyp_enter,selftest,host_smc:filter=id==CPU_ON", "CPU_ON",
+		{ "hyp_enter,selftest,host_smc:filter=id==SMCCC_VERSION", "SMCCC_VERSION",
 		  "the field has no value of this name" },
 	};
 	unsigned int i;
