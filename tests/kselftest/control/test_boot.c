@@ -84,6 +84,7 @@ TEST_F_TIMEOUT(boot, filters_mean_what_they_say, PATIENCE_S)
 		{ "host_hcall", "duration>1.5ms", "8 4 1500000 255 254" },
 		{ "host_hcall", "duration>0.123456789123s", "8 4 123456789 255 254" },
 		{ "host_hcall", "duration>7ns", "8 4 7 255 254" },
+		{ "host_hcall", "duration>18446744072s", "8 4 -1709551616 255 254" },
 		{ "host_hcall", "duration==-0", "8 0 0 255 254" },
 		{ "hyp_enter", "reason==guest_exit", "1 0 5 255 254" },
 		{ "hyp_enter", "reason==1&&vcpu==2", "1 0 1 1 254, -4 0 2 255 254" },

@@ -190,6 +190,7 @@ static const struct {
 	{ "__print_symbolic(REC->value,{1,\"one\"},{0x0000000000000000000002,\"two\"})", 1, 1 },
 	{ "__print_symbolic(REC->value,{1,\"one\"},{0x000000000000000000002,\"two\"})", 2, 2 },
 	{ "__print_symbolic(REC->values,{1,\"one\"})", 0, 0 },
+	{ "__print_symbolic(REC->values,{1,\"a\"}),__print_symbolic(REC->value,{2,\"b\"})", 1, 2 },
 	{ "__print_symbolic(REC.value,{1,\"one\"})", 0, 0 },
 	{ "__print_flags(REC->value,{1,\"one\"})", 0, 0 },
 	{ "(REC->value,{1,\"one\"})", 0, 0 },
