@@ -20,6 +20,7 @@
 #include "kselftest_harness.h"
 #include "counters.h"
 #include "faulty.h"
+#include "filter.h"
 #include "kmsg.h"
 #include "page.h"
 
@@ -326,7 +327,7 @@ TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
 	close(fd);
 	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, true);
-	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" failed"));
+	EXPECT_TRUE(log_has(kmsg, "failed to switch off what a consumer held (error 5)"));
 
 	ASSERT_EQ(0, set_parameter(PARAMETERS "event_error_id", 0));
 	fd = open_attached(REMOTE, 0, 0);
@@ -335,7 +336,7 @@ TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
 	close(fd);
 	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, false);
-	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" failed"));
+	EXPECT_TRUE(log_has(kmsg, "failed to switch off what a consumer held (error 5)"));
 
 	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
 	fd = open_attached(REMOTE, 0, 0);
@@ -343,6 +344,42 @@ TEST_F(faults, release_that_fails_half_way_is_logged_and_completed_later)
 	close(fd);
 	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, false);
 	EXPECT_FALSE(log_has(kmsg, "remote \"" REMOTE "\""));
+	close(kmsg);
+}
+
+static int hold_by_socket(struct nl *nl, const char *event)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
+	return nl_do(nl, &msg, &answer);
+}
+
+/* A release that fails releases nothing. After the end of the socket nobody can repeat it. */
+TEST_F(faults, hold_that_cannot_be_undone_is_logged)
+{
+	const uint16_t other = control_event_id(&self->nl, REMOTE, "selftest");
+	const struct filter_term term = FILTER_TERM("reason", EQ, 1);
+	int kmsg = log_open(), fd = open_attached(REMOTE, 0, 0);
+	struct nl own;
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nl_open(&own));
+	ASSERT_EQ(0, filter_enable(&self->nl, REMOTE, "hyp_enter", "reason==1", &term, 1));
+	ASSERT_EQ(0, hold_by_socket(&own, "hyp_enter"));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "filter_error_id", self->enter));
+	EXPECT_EQ(-EIO, control(&own, HYPTRACE_CMD_EVENT_RELEASE, REMOTE));
+	EXPECT_STREQ("", filter_text(&self->nl, REMOTE, "hyp_enter"));
+	ASSERT_EQ(0, hold(fd, 0, &other, 1));
+	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
+	nl_close(&own);
+	EXPECT_TRUE(log_gets(kmsg, "failed to restore events that process"));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "filter_error_id", 0));
+	EXPECT_EQ(0, filter_enable(&self->nl, REMOTE, "hyp_enter", "reason==2", &term, 1));
+	close(fd);
 	close(kmsg);
 }
 

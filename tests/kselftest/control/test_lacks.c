@@ -235,6 +235,34 @@ TEST_F(lacks, some_names_of_values)
 	ASSERT_EQ(0, make("other"));
 }
 
+static int get_event(struct nl *nl, const char *name, struct nl_answer *to)
+{
+	static struct nl_msg msg;
+
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	if (!name)
+		return nl_dump(nl, &msg, to);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, name);
+	return nl_do(nl, &msg, to);
+}
+
+TEST_F(lacks, a_print_format_that_is_short)
+{
+	static struct nl_answer all;
+
+	ASSERT_EQ(0, make("long_format"));
+	ASSERT_EQ(0, get_event(&self->nl, EVENT, &all));
+	EXPECT_EQ(40000, strlen(nl_str(nl_attr(nl_first(&all), HYPTRACE_A_EVENT_PRINT_FMT))));
+	ASSERT_EQ(0, get_event(&self->nl, NULL, &all));
+	EXPECT_EQ(2, all.nr);
+	ASSERT_EQ(0, system("rmmod hyptrace_bad"));
+	ASSERT_EQ(0, make("longest_format"));
+	EXPECT_EQ(-EMSGSIZE, get_event(&self->nl, EVENT, &all));
+	EXPECT_STREQ("the description is too long for a message", all.message);
+	EXPECT_EQ(0, get_event(&self->nl, "first", &all));
+}
+
 TEST_F(lacks, a_start)
 {
 	ASSERT_EQ(0, make("enable_error"));

@@ -262,6 +262,21 @@ TEST_F(count_faults, events_that_the_remote_fails_to_count_stay_as_they_are)
 	EXPECT_EQ(0, is_counted(&self->nl, EVENT));
 }
 
+TEST_F(count_faults, counting_that_outlives_its_socket_is_logged)
+{
+	const int kmsg = log_open();
+	struct nl other;
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_EQ(0, nl_open(&other));
+	ASSERT_EQ(0, counters_hold(&other, OTHER, true));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "count_error", -EIO));
+	nl_close(&other);
+	EXPECT_TRUE(log_gets(kmsg, "failed to switch off what was counted (error 5)"));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "count_error", 0));
+	close(kmsg);
+}
+
 TEST_F(count_faults, what_cannot_be_counted_is_refused)
 {
 	EXPECT_EQ(-EOPNOTSUPP, counters_set(&self->nl, "selftest", true));
