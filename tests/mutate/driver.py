@@ -13,8 +13,8 @@ remove it after other changes. machine.sh says what must have been built.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
-observe, with the reason. Among the mutants the driver is sometimes tested without a change: if a test fails then, it may
-have killed mutants by accident.
+observe, with the reason; #2 is the second one of that name. Among the mutants the driver is sometimes tested without a
+change: if a test fails then, it may have killed mutants by accident.
 """
 
 import collections
@@ -52,6 +52,7 @@ LIMIT_S = 180 if MACHINE == "um" else 300
 # What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where
 ELSEWHERE = {
     "pkvm": {
+        "driver/netlink/control.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats"],
         "driver/remotes/functions.c": ["bats:boot/functions.bats"],
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
@@ -298,7 +299,7 @@ class Run:
                       key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
 
     def judge(self, tree, mutant):
-        if mutant.name in self.equivalents:
+        if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
             return EQUIVALENT, "the list"
         names = self.likely(mutant)
         tree.write(mutant.path, mutant.source)
