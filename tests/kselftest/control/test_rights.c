@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -189,6 +190,38 @@ TEST_F(refuse, changes_of_the_trace_of_another_user)
 				       CAPABILITY(CAP_SETGID)));
 	EXPECT_EQ(0, changes_are_refused(&self->nl, variant->remote, NOBODY));
 	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), stop));
+}
+
+/* Attach to the ring of CPU 0 and detach. Return 10 + the state of the remote then. */
+static int attach_once(struct nl *nl, const char *remote)
+{
+	int fd = open_attached(remote, 0, 0);
+	struct info info;
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	return control_info(nl, remote, &info) ? 2 : 10 + (int)info.state;
+}
+
+static int load_and_attach_once(struct nl *nl, const char *remote)
+{
+	return control_load(nl, remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE) ? 3 :
+	       attach_once(nl, remote);
+}
+
+/* When the last consumer leaves, empty rings are unloaded only for a user who may unload them. */
+TEST_F(refuse, to_unload_empty_rings_of_another_user)
+{
+	const uint64_t user = CAPABILITY(CAP_PERFMON), admin = CAPABILITY(CAP_SYS_ADMIN);
+	const char *remote = variant->remote;
+
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	EXPECT_EQ(10 + HYPTRACE_STATE_UNLOADED, as_nobody(remote, user, load_and_attach_once));
+	ASSERT_EQ(0, control_load(&self->nl, remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_EQ(10 + HYPTRACE_STATE_LOADED, as_nobody(remote, user, attach_once));
+	EXPECT_EQ(10 + HYPTRACE_STATE_UNLOADED, as_nobody(remote, admin, attach_once));
+	EXPECT_EQ(0, chmod(DEVICE, 0600));
 }
 
 #define LIMITED	(8 << 20)

@@ -259,6 +259,18 @@ static uint64_t visits(struct nl *nl, uint32_t cpu)
 	return sum;
 }
 
+TEST_F(writer_faults, what_one_cpu_does_not_count_none_counts)
+{
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, counters_set(&self->nl, "lock_wait", true));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", CPU));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_COUNT, -EIO));
+	EXPECT_EQ(-EIO, request_count(&self->nl));
+	ASSERT_EQ(0, set_fault(-1, 0));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 3));
+	EXPECT_EQ(0, visits(&self->nl, 0));
+}
+
 TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
 {
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
