@@ -270,9 +270,13 @@ class Run:
             self.kills[key] = self.kills.get(key, 0) + 1
 
     def lines_of(self, mutant):
-        """The lines with the code of the statement; the compiler may move it to a line near it."""
+        """The lines with the code of the statement; the compiler may move it to a line near it, or not so near."""
         known = self.with_code.get(mutant.path, set())
-        return known.intersection(mutant.lines) or known.intersection(range(mutant.line - NEAR, mutant.line + NEAR + 1))
+        own = known.intersection(mutant.lines)
+        near = known.intersection(range(mutant.line - NEAR, mutant.line + NEAR + 1))
+        if own or any(near & paths.get(mutant.path, set()) for paths in self.executed.values()):
+            return own or near
+        return known.intersection(range(mutant.line - 4 * NEAR, mutant.line + 4 * NEAR + 1))
 
     def is_mine(self, mutant):
         """Whether this machine tries the mutant"""

@@ -11,14 +11,23 @@
 #define PARAMETER_SIZE	4096
 
 /* Return 0 or a negative errno. */
-static inline int set_parameter(const char *path, int value)
+static inline int write_parameter(const char *path, const char *value)
 {
 	FILE *file = fopen(path, "w");
 
 	if (!file)
 		return -errno;
-	fprintf(file, "%d", value);
+	fputs(value, file);
 	return fclose(file) ? -errno : 0;
+}
+
+/* Return 0 or a negative errno. */
+static inline int set_parameter(const char *path, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	return write_parameter(path, text);
 }
 
 /* Return ULONG_MAX if there is no such parameter. */

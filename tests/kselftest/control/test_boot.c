@@ -192,6 +192,8 @@ TEST_F_TIMEOUT(boot, words_that_are_wrong_are_named, PATIENCE_S)
 		{ "hyp_enter:after=3", "after", "it needs stop=EVENT" },
 		{ "hyp_enter,nonsense", "nonsense", "there is no such event" },
 		{ "hyp_enter,hyp_ex", "hyp_ex", "there is no such event" },
+		{ "hyp_enter,host_hcall:filter=duration>18446744073s", "18446744073s",
+		  "the time in nanoseconds exceeds 64 bits" },
 		/* the field of only one of them has values with names */
 		{ "hyp_enter,selftest,host_smc:filter=id==SMCCC_VERSION", "SMCCC_VERSION",
 		  "the field has no value of this name" },
@@ -280,12 +282,18 @@ TEST_F_TIMEOUT(boot, an_event_that_the_remote_lacks_is_named, PATIENCE_S)
 TEST_F_TIMEOUT(boot, a_trace_that_does_not_start_leaves_no_rings, PATIENCE_S)
 {
 	struct info info;
+	char event[32];
 
 	ASSERT_EQ(0, boot_with(self, "hyp_enter:size=64K", "tracing_error=-5"));
 	EXPECT_TRUE(log_gets(self->kmsg, "\"faulty\" is not traced: the remote failed to start"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
-	ASSERT_EQ(0, boot_with(self, "hyp_enter", "event_error_id=-1"));
+	/* one without an event does */
+	snprintf(event, sizeof(event), "event_error_id=%d",
+		 control_event_id(&self->nl, REMOTE, "hyp_exit"));
+	ASSERT_EQ(0, boot_with(self, "hyp_e*", event));
+	EXPECT_TRUE(log_gets(self->kmsg, "\"hyp_exit\" in the words of the boot is ignored: the remote failed to enable"));
+	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
 }

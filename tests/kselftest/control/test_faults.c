@@ -407,6 +407,36 @@ TEST_F(faults, swap_that_gives_no_sub_buffer_is_refused)
 	close(kmsg);
 }
 
+TEST_F(faults, remote_that_does_not_stop_is_unregistered)
+{
+	int kmsg = log_open();
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
+	EXPECT_TRUE(log_has(kmsg, "remote \"" REMOTE "\" failed to stop"));
+	close(kmsg);
+}
+
+/* A record whose length exceeds the data ends the sub-buffer, which is delivered as it is. */
+TEST_F(faults, malformed_records_are_logged)
+{
+	static char data[PAGE_MAX];
+	int kmsg = log_open(), fd;
+
+	ASSERT_LE(0, kmsg);
+	ASSERT_EQ(0, system("rmmod hyptrace_faulty && modprobe hyptrace_faulty swap_id=0"));
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, write_parameter(PARAMETERS "first_page", "14,1b,3"));
+	fd = open_attached(REMOTE, 0, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(PAGE, read(fd, data, PAGE));
+	EXPECT_TRUE(log_has(kmsg, "malformed record at byte 0 of sub-buffer 0"));
+	close(fd);
+	close(kmsg);
+}
+
 /* The descriptor stays attached to no remote. */
 TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 {

@@ -162,6 +162,36 @@ TEST_F(faults, a_request_that_arms_in_vain_changes_no_filter)
 	EXPECT_TRUE(has_state(self, true, 2, HYPTRACE_TRIGGER_ACTION_START));
 }
 
+/* An event that does not notify is recorded all the same. */
+TEST_F(faults, a_filter_of_events_that_notify_rejects_none)
+{
+	const struct filter_term term = {
+		"reason", HYPTRACE_FILTER_OP_EQ, 1, FILTER_REJECT, FILTER_ACCEPT,
+	};
+	char text[PARAMETER_SIZE];
+
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, REMOTE);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "hyp_enter");
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	filter_put(&msg, "!(reason==1)", &term, 1, NULL);
+	nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_NOTIFY);
+	ASSERT_EQ(0, nl_do(&self->nl, &msg, &answer));
+	EXPECT_STREQ("1 0 1 253 255", read_parameter(PARAMETERS "filter", text));
+}
+
+TEST_F(faults, a_remote_without_triggers_refuses_them)
+{
+	nl_begin(&msg, &self->nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, "faulty2");
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "selftest");
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_STOP);
+	EXPECT_EQ(-EOPNOTSUPP, nl_do(&self->nl, &msg, &answer));
+	EXPECT_STREQ("remote \"faulty2\" has no triggers", answer.message);
+	EXPECT_FALSE(control_is_enabled(&self->nl, "faulty2", "selftest"));
+}
+
 TEST_F(faults, a_remote_without_filters_refuses_them)
 {
 	const struct filter_term term = FILTER_TERM("id", EQ, 1);

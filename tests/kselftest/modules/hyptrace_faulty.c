@@ -187,6 +187,7 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 		meta_of(&buf->ring[cpu])->state = HYPTRACE_RING_DETACHED;
 		meta_of(&buf->ring[cpu])->reader_id = buf->ring[cpu].nr_pages - 1;
 		meta_of(&buf->ring[cpu])->nr_unread = swap_id >= 0;
+		meta_of(&buf->ring[cpu])->reader_entries = UINT_MAX;	/* not plausible */
 		meta_of(&buf->ring[cpu])->unread = swap_id >= 0 ? HYPTRACE_SUBBUF_DATA_SIZE : 0;
 	}
 
