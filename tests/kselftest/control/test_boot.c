@@ -253,6 +253,8 @@ TEST_F_TIMEOUT(boot, options_are_those_of_the_load, PATIENCE_S)
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(64 << 10, info.size_requested);
 	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
+	ASSERT_EQ(0, boot(self, "hyp_enter:stop=hyp_exit:after=0x10"));
+	EXPECT_FALSE(log_has(self->kmsg, "is ignored"));
 	/* a size that no machine has: that of the default is loaded */
 	ASSERT_EQ(0, boot(self, "hyp_enter:size=1024P"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));

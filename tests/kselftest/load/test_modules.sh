@@ -66,7 +66,7 @@ no_device_left()
 	[[ ! -e /dev/hyptrace && ! -e /sys/kernel/debug/hyptrace ]]
 }
 
-plan 15
+plan 16
 check "all modules can be unloaded" unload_all
 check "no device file and no debugfs folder is left" no_device_left
 mark_log
@@ -79,7 +79,9 @@ else
 	check "loading logs nothing" test -z "$(new_log | grep -i hyptrace)"
 	check "modprobe of the loaded module succeeds" modprobe hyptrace_pkvm
 fi
+mark_log
 check "hyptrace_test loads" modprobe hyptrace_test
+check "it logs nothing" test -z "$(new_log | grep -i hyptrace)"
 check "the remote \"test\" is registered" ctl get test
 check "/dev/hyptrace exists" test -c /dev/hyptrace
 check "hyptrace cannot be removed while a remote uses it" refused rmmod hyptrace
