@@ -54,8 +54,6 @@ static int attach_check(const struct hyptrace_attach *attach)
 		return -EINVAL;
 	if (strnlen(attach->remote, sizeof(attach->remote)) == sizeof(attach->remote))
 		return -EINVAL;
-	if (attach->cpu < 0 && attach->cpu != HYPTRACE_CPU_ALL)
-		return -ENXIO;
 	return 0;
 }
 

@@ -118,7 +118,7 @@ resizes_if_both_fit()
 		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
 }
 
-plan 11
+plan 13
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
@@ -130,6 +130,8 @@ check "rings are as large as fit" takes_what_fits
 check "a resize needs memory for the old and the new rings" resizes_if_both_fit
 check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
 check "memory without the magic is not of hyptrace" refuses 0 ''
+check "nor is a copy of it from another address" refuses 16 ''
+check "nor is that of a kernel with pages of another size" refuses 28 ''
 unload
 rmmod hyptrace_reset
 modprobe hyptrace_test
