@@ -15,7 +15,8 @@
 
 #define REMOTE		"faulty"
 #define PATIENCE_S	300
-#define MISSING		" in the words of the boot is ignored: it is not in this kernel"
+#define IGNORED(word, why)	"\"" word "\" in the words of the boot is ignored: " why
+#define MISSING(word)		IGNORED(word, "it is not in this kernel")
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 
 FIXTURE(boot) {
@@ -271,12 +272,12 @@ TEST_F_TIMEOUT(boot, an_event_that_the_remote_lacks_is_named, PATIENCE_S)
 	ASSERT_LT(0, enter);
 	snprintf(missing, sizeof(missing), "missing=%llu", 1ULL << enter);
 	ASSERT_EQ(0, boot_with(self, "hyp_enter,hyp_exit:stop=hyp_enter", missing));
-	EXPECT_TRUE(log_gets(self->kmsg, "\"hyp_enter\"" MISSING));
+	EXPECT_TRUE(log_gets(self->kmsg, MISSING("hyp_enter")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	/* of a glob, those that are there */
 	ASSERT_EQ(0, boot_with(self, "hyp_e*:stop=hyp_enter", missing));
-	EXPECT_TRUE(log_gets(self->kmsg, "\"stop=hyp_enter\"" MISSING));
+	EXPECT_TRUE(log_gets(self->kmsg, MISSING("stop=hyp_enter")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 }
@@ -294,7 +295,7 @@ TEST_F_TIMEOUT(boot, a_trace_that_does_not_start_leaves_no_rings, PATIENCE_S)
 	snprintf(event, sizeof(event), "event_error_id=%d",
 		 control_event_id(&self->nl, REMOTE, "hyp_exit"));
 	ASSERT_EQ(0, boot_with(self, "hyp_e*", event));
-	EXPECT_TRUE(log_gets(self->kmsg, "\"hyp_exit\" in the words of the boot is ignored: the remote failed to enable"));
+	EXPECT_TRUE(log_gets(self->kmsg, IGNORED("hyp_exit", "the remote failed to enable")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);

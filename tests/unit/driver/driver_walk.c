@@ -20,7 +20,8 @@ bool driver_walk(const void *data, uint32_t end, uint64_t *time, uint32_t *event
 	for (; (payload = hyptrace_subbuf_next(data, end, &next, &size)); nr++)
 		if (payload + size != data + next.pos)
 			abort();
-	if (nr != next.events || next.pos != walk.pos || next.events != walk.events || next.time != walk.time)
+	if (nr != walk.events || next.pos != walk.pos || next.events != nr ||
+	    next.time != walk.time)
 		abort();
 
 	*time = walk.time;
