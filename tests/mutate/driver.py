@@ -58,6 +58,7 @@ ELSEWHERE = {
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats"],
         "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
+        "driver/remotes/writer_call.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_pmu.c": ["test_pmu", "bats:boot/pmu.bats"],
         "driver/remotes/writer_recover.c": ["test_leftover.sh"],

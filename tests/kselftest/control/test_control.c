@@ -62,13 +62,22 @@ TEST_F(ctl, remote_has_defaults_after_reset)
 	EXPECT_EQ(!strcmp(variant->remote, "hypervisor") && booted_protected(), info.protected);
 }
 
+static int cpu_state(struct nl *nl, const char *remote)
+{
+	struct counts counts;
+
+	return control_counts(nl, remote, 0, &counts) ?: (int)counts.state;
+}
+
 TEST_F(ctl, load_start_stop_unload_change_the_state)
 {
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 	EXPECT_DONE(HYPTRACE_CMD_LOAD);
 	EXPECT_STATE(HYPTRACE_STATE_LOADED);
+	EXPECT_EQ(HYPTRACE_CPU_STATE_DETACHED, cpu_state(&self->nl, variant->remote));
 	EXPECT_DONE(HYPTRACE_CMD_START);
 	EXPECT_STATE(HYPTRACE_STATE_TRACING);
+	EXPECT_EQ(HYPTRACE_CPU_STATE_ATTACHED, cpu_state(&self->nl, variant->remote));
 	/* The rings are empty and have no reader: stop unloads them. */
 	EXPECT_DONE(HYPTRACE_CMD_STOP);
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
