@@ -46,6 +46,8 @@ KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "doe
 LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.sh", "test_on_demand.sh"}
 # This one needs a machine of its own.
 KEPT = "test_kept.sh"
+# ... and this one must be the last one in its machine. It is for statements near such a line.
+LOCKDOWN, OF_LOCKDOWN = "test_lockdown.sh", "locked_down"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 180 if MACHINE == "um" else 300
@@ -72,7 +74,8 @@ NO_MODULE = "driver/remotes/el2.c"
 # the file that at most FEW tests do.
 ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
-OF_ERRORS, FAULTS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put"), {"test_fail_load", "test_fail_nth"}
+OF_ERRORS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put|if \(!")
+FAULTS = {"test_fail_load", "test_fail_nth"}
 # The compiler moves the code of a statement by a few lines at most.
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
@@ -300,8 +303,10 @@ class Run:
             is_error = OF_ERRORS.search(mutant.name.split(": ", 2)[-1])
             names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or is_error and name in FAULTS or
                      rare & self.executed[name].get(mutant.path, set())]
-        return sorted(names, reverse=True,
-                      key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
+        names.sort(reverse=True,
+                   key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
+        near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
+        return names + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
         if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
