@@ -338,7 +338,7 @@ TEST_F(ctl, dumps_in_several_parts_are_complete)
 
 	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
 		if (dumps[i] == HYPTRACE_CMD_REMOTE_GET)
-			ASSERT_EQ(0, system("modprobe hyptrace_faulty"));
+			ASSERT_EQ(0, system("modprobe hyptrace_faulty remotes=24"));
 		nl_begin(&msg, &self->nl, dumps[i]);
 		ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
 		EXPECT_TRUE(nl_parts_are_whole(&msg, &answer)) TH_LOG("operation %u", dumps[i]);

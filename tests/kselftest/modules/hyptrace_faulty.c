@@ -2,7 +2,7 @@
 /*
  * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
  * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
- * remotes "faulty2" to "faulty24" have no filters, triggers and counters; they make dumps longer.
+ * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
  * "faulty3" cannot discard events, "faulty4" has hypercalls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -151,7 +151,10 @@ static int set_unregistered(const char *value, const struct kernel_param *param)
 module_param_call(unregister, set_unregistered, NULL, NULL, 0200);
 MODULE_PARM_DESC(unregister, "a write of any value unregisters the remote \"faulty\"");
 
-#define NR_REMOTES	24
+#define NR_REMOTES	24U
+static unsigned int nr_remotes = 5;
+module_param_named(remotes, nr_remotes, uint, 0400);
+MODULE_PARM_DESC(remotes, "how many remotes there are, at most 24: more make dumps longer");
 
 static char names[NR_REMOTES][sizeof("faulty99")] = { "faulty" };
 static struct hyptrace_remote_desc descs[NR_REMOTES];
@@ -315,7 +318,6 @@ static int arm(void *priv)
 	arms += paused;
 	paused = false;
 	fired_id = 0;
-
 	return arm_error;
 }
 
@@ -327,7 +329,6 @@ static int get_fired(enum hyptrace_trigger trigger, struct hyptrace_fired *fired
 		return -EAGAIN;
 	fired->event = fired_id;
 	*cpu = 0;
-
 	return 0;
 }
 
@@ -363,7 +364,6 @@ static int count_set_events(u64 events, void *priv)
 		cpumask_clear(&reset_cpus);
 	has_counters = 1;
 	counted = events;
-
 	return 0;
 }
 
@@ -556,7 +556,7 @@ static void faulty_exit(void)
 
 	flush_work(&work);
 
-	for (i = 0; i < NR_REMOTES; i++) {
+	for (i = 0; i < min(nr_remotes, NR_REMOTES); i++) {
 		if (!IS_ERR_OR_NULL(remotes[i]))
 			hyptrace_remote_unregister(remotes[i]);
 	}
@@ -567,7 +567,7 @@ static int __init faulty_init(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_REMOTES; i++) {
+	for (i = 0; i < min(nr_remotes, NR_REMOTES); i++) {
 		if (i)
 			snprintf(names[i], sizeof(names[i]), "faulty%u", i + 1);
 		descs[i] = (struct hyptrace_remote_desc) {
