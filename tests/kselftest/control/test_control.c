@@ -88,6 +88,22 @@ TEST_F(ctl, load_start_stop_unload_change_the_state)
 	EXPECT_STATE(HYPTRACE_STATE_UNLOADED);
 }
 
+TEST_F(ctl, counts_of_unloaded_rings_are_0)
+{
+	static const struct counts none;
+	struct counts counts;
+	unsigned int i;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, 10000));
+	for (i = 0; i < 2; i++) {
+		memset(&counts, 0, sizeof(counts));
+		ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+		EXPECT_EQ(i, !memcmp(&none, &counts, sizeof(none)));
+		EXPECT_DONE(HYPTRACE_CMD_UNLOAD);
+	}
+}
+
 TEST_F(ctl, repeated_requests_succeed)
 {
 	unsigned int i;

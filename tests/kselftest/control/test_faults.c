@@ -357,6 +357,20 @@ static int hold_by_socket(struct nl *nl, const char *event)
 	return nl_do(nl, &msg, &answer);
 }
 
+TEST_F(faults, request_overrides_the_hold_of_its_events_only)
+{
+	struct nl own;
+
+	ASSERT_EQ(0, nl_open(&own));
+	ASSERT_EQ(0, hold_by_socket(&own, "hyp_enter"));
+	ASSERT_EQ(0, hold_by_socket(&own, "hyp_exit"));
+	ASSERT_EQ(0, control_enable(&self->nl, REMOTE, "hyp_enter", true));
+	EXPECT_EQ(0, control(&own, HYPTRACE_CMD_EVENT_RELEASE, REMOTE));
+	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
+	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
+	nl_close(&own);
+}
+
 /* A release that fails releases nothing. After the end of the socket nobody can repeat it. */
 TEST_F(faults, hold_that_cannot_be_undone_is_logged)
 {

@@ -18,9 +18,9 @@ TEST_F(refuse, cpu_get_of_an_unknown_cpu)
 	static const struct refusal refusals[] = {
 		{ "no id", HYPTRACE_CMD_CPU_GET, false, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_CPU_ID, "\"id\"", { REMOTE_ATTR } },
-		{ "no such CPU", HYPTRACE_CMD_CPU_GET, false, ENXIO, 1, 0, "4711",
+		{ "no such CPU", HYPTRACE_CMD_CPU_GET, false, ENXIO, 1, 0, "no ring for CPU 4711",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, NO_CPU) } },
-		{ "the largest CPU", HYPTRACE_CMD_CPU_GET, false, ENXIO, 1, 0, "4294967295",
+		{ "the largest CPU", HYPTRACE_CMD_CPU_GET, false, ENXIO, 1, 0, "no ring for CPU 4294967295",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, UINT32_MAX) } },
 		{ "dump with id", HYPTRACE_CMD_CPU_GET, true, EINVAL, 1, 0, "",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CPU_ID, 0) } },
@@ -266,9 +266,9 @@ TEST_F(refuse, rate_of_the_hypervisor)
 TEST_F(refuse, clear_of_an_unknown_cpu)
 {
 	static const struct refusal refusals[] = {
-		{ "no such CPU", HYPTRACE_CMD_CLEAR, false, ENXIO, 1, 0, "4711",
+		{ "no such CPU", HYPTRACE_CMD_CLEAR, false, ENXIO, 1, 0, "no ring for CPU 4711",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_CPU, NO_CPU) } },
-		{ "all CPUs are not a CPU", HYPTRACE_CMD_CLEAR, false, ENXIO, 1, 0, "4294967295",
+		{ "all CPUs are not a CPU", HYPTRACE_CMD_CLEAR, false, ENXIO, 1, 0, "no ring for CPU 4294967295",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_CPU, UINT32_MAX) } },
 	};
 
@@ -286,10 +286,10 @@ TEST_F(refuse, mark_with_bad_attributes_or_while_not_recording)
 		{ "count 0", HYPTRACE_CMD_MARK, false, ERANGE, 2, 0, "",
 		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_VALUE, 1),
 		    U32_ATTR(HYPTRACE_A_CONTROL_COUNT, 0) } },
-		{ "no such CPU", HYPTRACE_CMD_MARK, false, ENXIO, 2, 0, "4711",
+		{ "no such CPU", HYPTRACE_CMD_MARK, false, ENXIO, 2, 0, "no ring for CPU 4711",
 		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_VALUE, 1),
 		    U32_ATTR(HYPTRACE_A_CONTROL_CPU, NO_CPU) } },
-		{ "the largest CPU", HYPTRACE_CMD_MARK, false, ENXIO, 2, 0, "4294967295",
+		{ "the largest CPU", HYPTRACE_CMD_MARK, false, ENXIO, 2, 0, "no ring for CPU 4294967295",
 		  { REMOTE_ATTR, U64_ATTR(HYPTRACE_A_CONTROL_VALUE, 1),
 		    U32_ATTR(HYPTRACE_A_CONTROL_CPU, UINT32_MAX) } },
 	};
@@ -360,14 +360,14 @@ TEST_F(refuse, events_and_cpus_that_cannot_be_counted)
 		  " cannot ",
 		  { REMOTE_ATTR, STRING_ATTR(HYPTRACE_A_EVENT_NAMES, "selftest"),
 		    U8_ATTR(HYPTRACE_A_EVENT_ENABLED, 1) } },
-		{ "reset of no such CPU", HYPTRACE_CMD_COUNT_RESET, false, ENXIO, 1, 0, "4711",
+		{ "reset of no such CPU", HYPTRACE_CMD_COUNT_RESET, false, ENXIO, 1, 0, "no ring for CPU 4711",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_CONTROL_CPU, NO_CPU) } },
 		{ "dump without a remote", HYPTRACE_CMD_COUNT_GET, true, EINVAL, NO_ATTRIBUTE,
 		  HYPTRACE_A_COUNTER_REMOTE, "\"remote\"",
 		  { U32_ATTR(HYPTRACE_A_COUNTER_CPU, 0) } },
 	};
 	static const struct refusal only_hypervisor[] = {
-		{ "dump of no such CPU", HYPTRACE_CMD_COUNT_GET, true, ENXIO, 1, 0, "4711",
+		{ "dump of no such CPU", HYPTRACE_CMD_COUNT_GET, true, ENXIO, 1, 0, "no ring for CPU 4711",
 		  { REMOTE_ATTR, U32_ATTR(HYPTRACE_A_COUNTER_CPU, NO_CPU) } },
 	};
 	static const struct refusal only_test[] = {

@@ -211,7 +211,9 @@ TEST_F(snapshot, shows_the_gap_of_discard_mode)
 {
 	const struct hyptrace_map_meta *meta;
 	static char buffer[PAGE_MAX];
+	struct record expected, record = {};
 	unsigned int nr, i, gaps = 0;
+	struct subbuf sub;
 	uint64_t lost;
 	int fd, observer;
 
@@ -239,6 +241,14 @@ TEST_F(snapshot, shows_the_gap_of_discard_mode)
 		EXPECT_EQ(0, i);
 	}
 	EXPECT_EQ(1, gaps);
+	/* A consumer does not get the gap, but the same time of the event behind it. */
+	subbuf_begin(&sub, &pages[0], PAGE);
+	ASSERT_TRUE(subbuf_next(&sub, &expected));
+	while (read(fd, buffer, PAGE) == PAGE) {
+		subbuf_begin(&sub, buffer, PAGE);
+		ASSERT_TRUE(subbuf_next(&sub, &record));
+	}
+	EXPECT_EQ(expected.time, record.time);
 	close(fd);
 	close(observer);
 	munmap((void *)meta, MAP_SIZE);
