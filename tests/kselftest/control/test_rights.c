@@ -237,6 +237,7 @@ TEST_F(refuse, rings_that_exceed_the_limit_of_the_user)
 	ASSERT_EQ(0, capabilities_keep(CAPABILITY(CAP_PERFMON)));
 	ASSERT_EQ(0, nl_open(&own));
 	EXPECT_EQ(-EDQUOT, control_load(&own, variant->remote, LIMITED, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_NE(NULL, strstr(control_message(), "exceeds your limit of "));
 	/* Each load and resize gives back what it has pinned. */
 	for (i = 0; i < 8; i++) {
 		ASSERT_EQ(0, control_load(&own, variant->remote, 128 << 10,
