@@ -119,22 +119,7 @@ TEST_F(busy, others_do_not_wait_for_it)
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, REMOTE));
 }
 
-FIXTURE(exchange) {
-	struct nl nl;
-};
-
-FIXTURE_SETUP(exchange)
-{
-	ASSERT_EQ(0, system("modprobe hyptrace_faulty swap_id=0"));
-	ASSERT_EQ(0, nl_open(&self->nl));
-}
-
-FIXTURE_TEARDOWN(exchange)
-{
-	nl_close(&self->nl);
-	set_parameter(PARAMETERS "stall", 0);
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-}
+FAULTY_FIXTURE(exchange);
 
 /* The remote moves the pages then. It has data all the time. */
 TEST_F(exchange, nobody_looks_at_a_ring_meanwhile)
@@ -142,6 +127,7 @@ TEST_F(exchange, nobody_looks_at_a_ring_meanwhile)
 	struct pollfd poll_fd = { .events = POLLIN };
 	pid_t child;
 
+	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", 0));
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 16 * PAGE, HYPTRACE_MODE_OVERWRITE));
 	poll_fd.fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_EQ(1, poll(&poll_fd, 1, 0));

@@ -440,7 +440,7 @@ TEST_F(faults, malformed_records_are_logged)
 	int kmsg = log_open(), fd;
 
 	ASSERT_LE(0, kmsg);
-	ASSERT_EQ(0, system("rmmod hyptrace_faulty && modprobe hyptrace_faulty swap_id=0"));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", 0));
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, write_parameter(PARAMETERS "first_page", "14,1b,3"));
 	fd = open_attached(REMOTE, 0, O_NONBLOCK);

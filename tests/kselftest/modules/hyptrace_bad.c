@@ -173,9 +173,8 @@ static struct hyptrace_event second = {
 	.id = 1,
 };
 
-/* the second one does not fit in an attribute */
-static char long_format[40001] = { [0 ... 39999] = ' ' };
-static char longest_format[70001] = { [0 ... 69999] = ' ' };
+/* It does not fit in an attribute; its last 40000 characters do. */
+static char long_format[70001] = { [0 ... 69999] = ' ' };
 
 static const struct hyptrace_event *first_event(void)
 {
@@ -297,9 +296,9 @@ static void make_bad(void)
 	if (!strncmp(what, "format=", 7))
 		second.print_fmt = what + 7;
 	if (!strcmp(what, "long_format"))
-		second.print_fmt = long_format;
+		second.print_fmt = long_format + 30000;
 	if (!strcmp(what, "longest_format"))
-		second.print_fmt = longest_format;
+		second.print_fmt = long_format;
 	if (!strncmp(what, "name=", 5))
 		desc.name = what + 5;
 	if (!strncmp(what, "event=", 6))
