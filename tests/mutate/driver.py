@@ -176,6 +176,8 @@ class Tree:
                 timer = self.limit(child)
             elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
                 passed.append(name)
+            elif name and line.startswith("not ok ") and "FIRST_FAILURE=1" in settings:
+                os.killpg(child.pid, signal.SIGTERM)
         code = child.wait()
         timer.cancel()
         if code and not name:
