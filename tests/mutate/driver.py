@@ -292,10 +292,14 @@ class Run:
         machines = [machine for machine, paths in ELSEWHERE.items() if mutant.path in paths and not in_um]
         return MACHINE in (machines or ["um"]) or self.keys[id(mutant)] in self.survivors
 
+    def best_first(self, path, names):
+        return sorted(names, reverse=True,
+                      key=lambda name: (0.1 + self.kills.get((path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
+
     def likely(self, mutant):
         """The tests that execute the statement, those first that kill most mutants of this file per second"""
         if MACHINE != "um":
-            return ELSEWHERE[MACHINE][mutant.path]
+            return self.best_first(mutant.path, ELSEWHERE[MACHINE][mutant.path])
         with_code = self.lines_of(mutant)
         names = [name for name in self.names
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
@@ -305,10 +309,8 @@ class Run:
             is_error = OF_ERRORS.search(mutant.name.split(": ", 2)[-1])
             names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or is_error and name in FAULTS or
                      rare & self.executed[name].get(mutant.path, set())]
-        names.sort(reverse=True,
-                   key=lambda name: (0.1 + self.kills.get((mutant.path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
-        return names + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
+        return self.best_first(mutant.path, names) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
         if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
