@@ -13,8 +13,10 @@ remove it after other changes. machine.sh says what must have been built.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
-observe, with the reason; #2 is the second one of that name. Among the mutants the driver is sometimes tested without a
-change: if a test fails then, it may have killed mutants by accident.
+observe, with the reason; #2 is the second one of that name. "survivors-driver" lists those that a test could observe but
+none does: they count as survived, and are neither tried nor printed.
+
+Among the mutants the driver is sometimes tested without a change: if a test fails then, it may have killed mutants by accident.
 """
 
 import collections
@@ -40,6 +42,7 @@ MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
 MACHINE = os.environ.get("MACHINE", "um")
 OBJCOPY = "objcopy" if MACHINE == "um" else "aarch64-linux-gnu-objcopy"
 EQUIVALENTS = "tests/mutate/equivalent-driver"
+KNOWN = "tests/mutate/survivors-driver"
 GOAL = 95
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
 # These tests take long, find little that others do not, or need what this machine has not.
@@ -84,8 +87,8 @@ WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
 UNCHANGED = 75
 
 
-def read_equivalents():
-    with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
+def read_list(path):
+    with open(os.path.join(TOP, path), encoding="utf-8") as file:
         return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
 
 
@@ -188,7 +191,7 @@ class Tree:
 
 class Run:
     def __init__(self, deadline):
-        self.deadline, self.equivalents = deadline, read_equivalents()
+        self.deadline, self.equivalents, self.known = deadline, read_list(EQUIVALENTS), read_list(KNOWN)
         self.lock, self.error = threading.Lock(), None
         self.accidents, self.unchanged, self.keys = [], 0, {}
         # of other machines, which this one tries again
@@ -315,6 +318,8 @@ class Run:
     def judge(self, tree, mutant):
         if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
             return EQUIVALENT, "the list"
+        if self.known.intersection((mutant.name, self.keys[id(mutant)])):
+            return SURVIVED, "the list"
         names = self.likely(mutant)
         tree.write(mutant.path, mutant.source)
         try:
@@ -353,7 +358,7 @@ class Run:
                     if results:
                         with open(results, "a", encoding="utf-8") as file:
                             file.write(f"{result}\t{by}\t{self.keys[id(mutant)]}\n")
-                if result == SURVIVED or os.environ.get("VERBOSE"):
+                if result == SURVIVED and by != "the list" or os.environ.get("VERBOSE"):
                     print(f"{result} by {by} - {mutant}", flush=True)
         except queue.Empty:
             pass
