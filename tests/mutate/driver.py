@@ -20,6 +20,7 @@ Among the mutants the driver is sometimes tested without a change: if a test fai
 """
 
 import collections
+import concurrent.futures
 import glob
 import hashlib
 import os
@@ -203,17 +204,33 @@ class Run:
                                                glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.sh"))})
                       if name not in LEFT_OUT]
 
-    def measure(self, tree):
+    def measure(self, trees):
         """Return what each test executes, which lines have code, which tests pass, and how long each takes."""
-        executed, with_code = lines.lines_of(tree, [name for name in self.names if name != KEPT])
-        executed |= lines.lines_of(tree, [KEPT])[0]
-        if not all(tree.unit(name) for name in UNIT.values()):
+        if not all(trees[0].unit(name) for name in UNIT.values()):
             raise SystemExit("a unit test fails without a mutant")
-        tree.build()
-        passed, _, seconds = tree.test(self.names)
-        return executed, with_code, passed, seconds
+        others = [name for name in self.names if name != KEPT]
+        executed, with_code, passed, seconds = {}, {}, [], {}
 
-    def begin(self, tree, file):
+        def measure_some(tree, names, *more):
+            nonlocal with_code
+            for some in (names, *more):
+                found, with_code = lines.lines_of(tree, some)
+                executed.update(found)
+            tree.build()
+            for some in (names, *more):
+                passed_some, _, seconds_some = tree.test(some)
+                passed.extend(passed_some)
+                seconds.update(seconds_some)
+
+        # so that each has a CPU
+        trees = trees[:os.cpu_count() or 1]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            parts = [pool.submit(measure_some, tree, others[i::len(trees)], *([KEPT],)[i:]) for i, tree in enumerate(trees)]
+            for part in parts:
+                part.result()
+        return executed, with_code, sorted(passed), seconds
+
+    def begin(self, trees, file):
         """Measure, or read from this file what was measured with the same driver and tests."""
         state, kept = state_of("driver", "hyp", "tests/kselftest"), None
         if file and os.path.exists(file):
@@ -223,14 +240,13 @@ class Run:
             if not kept:
                 raise SystemExit("it is not known what the kernel in user mode executes: run it with MACHINE=um before")
             self.executed, self.with_code = kept[1][:2]
-            tree.build()
             self.names = sorted({name for names in ELSEWHERE[MACHINE].values() for name in names})
-            passed, _, self.seconds = tree.test(self.names)
+            passed, _, self.seconds = trees[0].test(self.names)
             if set(passed) != set(self.names):
                 raise SystemExit(f"without a mutant, it fails: {' '.join(sorted(set(self.names) - set(passed)))}")
             return
         if not kept or kept[0] != state:
-            kept = state, self.measure(tree)
+            kept = state, self.measure(trees)
             if file:
                 with open(file, "wb") as stream:
                     pickle.dump(kept, stream)
@@ -400,7 +416,7 @@ def main(only):
                 # mutants that an earlier run has tried stay part of the sample
                 chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if run.keys[id(mutant)] in known]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
-            run.begin(trees[0], results and results + ".lines")
+            run.begin(trees, results and results + ".lines")
             todo = queue.Queue()
             for i, mutant in enumerate(mutant for mutant in chosen
                                        if run.keys[id(mutant)] not in done and run.is_mine(mutant)):
