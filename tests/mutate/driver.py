@@ -109,6 +109,8 @@ class Tree:
 
     def __init__(self, folder):
         self.folder = folder
+        # what each test takes
+        self.seconds = {}
         os.makedirs(folder)
         files = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard"], check=True,
                                capture_output=True).stdout
@@ -148,10 +150,10 @@ class Tree:
                                   # as in the kernel, a warning is no error
                                   env=os.environ | {"LIMIT": str(LIMIT_S), "CFLAGS": "-w"}).returncode
 
-    @staticmethod
-    def limit(child):
-        """End these processes if their kernel hangs, which ends no test."""
-        timer = threading.Timer(2 * LIMIT_S, os.killpg, (child.pid, signal.SIGTERM))
+    def limit(self, child, name):
+        """End these processes if their kernel hangs, which ends no test, or if the test takes much longer than before."""
+        seconds = min(2 * LIMIT_S, 15 + 6 * self.seconds.get(name, LIMIT_S))
+        timer = threading.Timer(seconds, os.killpg, (child.pid, signal.SIGTERM))
         timer.start()
         return timer
 
@@ -169,7 +171,7 @@ class Tree:
         child = subprocess.Popen([MACHINE_SH, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--", *suites],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  errors="replace", start_new_session=True)
-        timer = self.limit(child)
+        timer = self.limit(child, None)
         for line in child.stdout:
             is_cut |= "did not end within" in line
             if match := re.match(r"== (?:kselftest:)?(\S+)$", line):
@@ -177,7 +179,7 @@ class Tree:
                     seconds[name] = time.monotonic() - begin
                 name, begin = match[1], time.monotonic()
                 timer.cancel()
-                timer = self.limit(child)
+                timer = self.limit(child, name)
             elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
                 passed.append(name)
             elif name and line.startswith("not ok ") and "FIRST_FAILURE=1" in settings:
@@ -417,6 +419,8 @@ def main(only):
                 chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if run.keys[id(mutant)] in known]
             print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
             run.begin(trees, results and results + ".lines")
+            for tree in trees:
+                tree.seconds = run.seconds
             todo = queue.Queue()
             for i, mutant in enumerate(mutant for mutant in chosen
                                        if run.keys[id(mutant)] not in done and run.is_mine(mutant)):
