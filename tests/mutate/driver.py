@@ -93,6 +93,11 @@ def read_list(path):
         return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
 
 
+def words_of(path):
+    """The words in the name of a test or a file"""
+    return set(re.findall(r"[a-z]+", os.path.splitext(os.path.basename(path))[0])) - {"test"}
+
+
 def state_of(*folders):
     """Return a hash of all files in these folders."""
     digest = hashlib.sha256()
@@ -293,8 +298,9 @@ class Run:
     def count(self, result, by, name):
         self.counts[result] = self.counts.get(result, 0) + 1
         if result == KILLED:
-            key = name.split(":")[0], by
-            self.kills[key] = self.kills.get(key, 0) + 1
+            path, function = name.split(": ")[:2]
+            for key in ((path, by), (path, function, by)):
+                self.kills[key] = self.kills.get(key, 0) + 1
 
     def lines_of(self, mutant):
         """The lines with the code of the statement; the compiler may move it to a line near it, or not so near."""
@@ -313,14 +319,18 @@ class Run:
         machines = [machine for machine, paths in ELSEWHERE.items() if mutant.path in paths and not in_um]
         return MACHINE in (machines or ["um"]) or self.keys[id(mutant)] in self.survivors
 
-    def best_first(self, path, names):
-        return sorted(names, reverse=True,
-                      key=lambda name: (0.1 + self.kills.get((path, name), 0)) / (0.5 + self.seconds.get(name, 1)))
+    def best_first(self, mutant, names):
+        """Sort tests: those first that kill most mutants of this function and file per second, or have their name."""
+        def worth(name):
+            kills = self.kills.get((mutant.path, name), 0) + 3 * self.kills.get((mutant.path, mutant.function + "()", name), 0)
+            return (0.1 + kills + bool(words_of(name) & words_of(mutant.path))) / (0.5 + self.seconds.get(name, 1))
+
+        return sorted(names, reverse=True, key=worth)
 
     def likely(self, mutant):
-        """The tests that execute the statement, those first that kill most mutants of this file per second"""
+        """The tests that execute the statement"""
         if MACHINE != "um":
-            return self.best_first(mutant.path, ELSEWHERE[MACHINE][mutant.path])
+            return self.best_first(mutant, ELSEWHERE[MACHINE][mutant.path])
         with_code = self.lines_of(mutant)
         names = [name for name in self.names
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
@@ -331,7 +341,7 @@ class Run:
             names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or is_error and name in FAULTS or
                      rare & self.executed[name].get(mutant.path, set())]
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
-        return self.best_first(mutant.path, names) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
+        return self.best_first(mutant, names) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
         if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
