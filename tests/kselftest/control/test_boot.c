@@ -240,6 +240,7 @@ TEST_F_TIMEOUT(boot, events_are_named_by_globs, PATIENCE_S)
 	ASSERT_EQ(0, boot(self, "all"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "selftest"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "host_hcall"));
+	EXPECT_FALSE(log_has(self->kmsg, "is not traced"));
 }
 
 TEST_F_TIMEOUT(boot, options_are_those_of_the_load, PATIENCE_S)
@@ -250,6 +251,7 @@ TEST_F_TIMEOUT(boot, options_are_those_of_the_load, PATIENCE_S)
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(128 << 10, info.size_requested);
 	EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
+	EXPECT_FALSE(log_has(self->kmsg, "cannot load rings"));
 	ASSERT_EQ(0, boot(self, "hyp_enter:mode=overwrite:size=0x10000"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(64 << 10, info.size_requested);
