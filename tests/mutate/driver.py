@@ -227,6 +227,7 @@ class Tree:
                 os.killpg(child.pid, signal.SIGTERM)
         code = child.wait()
         timer.cancel()
+        seconds[name] = time.monotonic() - begin
         if code and not name:
             raise SystemExit("the kernel does not start")
         is_cut &= time.monotonic() - begin < 2 * LIMIT_S
