@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the machine: run all kselftest programs and scripts, or the named ones: run.sh [NAME]... The last line is
-# "N passed, N failed".
+# In the machine: run all kselftest programs and scripts, or the named ones: run.sh [NAME]... PROGRAM@CASE,CASE... runs
+# some cases of a program. The last line is "N passed, N failed".
 #
 # Both remotes are tested. If HYPTRACE_REFUSED is set, only the remote "test" is: hyptrace_pkvm must then refuse to
 # load, and HYPTRACE_REFUSED is a regular expression for the reason that it prints.
@@ -48,6 +48,12 @@ else
 fi
 
 for name in "${names[@]}"; do
+	cases=()
+	if [[ $name == *@* ]]; then
+		IFS=, read -ra cases <<<"${name#*@}"
+		cases=("${cases[@]/#/-t}")
+		name=${name%@*}
+	fi
 	case $name in
 	test_counters | test_hypercalls | test_locks | test_memory | test_pages | test_page_storm | test_pmu | \
 		test_ring_pages | test_firmware | test_full_counters | test_ways)
@@ -73,7 +79,7 @@ for name in "${names[@]}"; do
 		;;
 	*)
 		modprobe -a "${modules[@]}" || echo "not ok # modprobe ${modules[*]}: $?"
-		tap "$name" "$programs/$name" "${options[@]}"
+		tap "$name" "$programs/$name" "${options[@]}" "${cases[@]}"
 		;;
 	esac
 done

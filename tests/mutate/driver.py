@@ -36,6 +36,7 @@ import tempfile
 import threading
 import time
 
+import cases
 import lines
 import mutants as generator
 
@@ -75,8 +76,8 @@ ELSEWHERE = {
 }
 # The kernel has it in itself, so each mutant would be a new kernel.
 NO_MODULE = "driver/remotes/el2.c"
-# If more tests than these execute a statement, those that take longer than this are left out, unless they execute a line of
-# the file that at most FEW tests do.
+# If more cases than these execute a statement, those that take longer than this are left out, unless they execute a line of
+# the file that at most FEW cases do.
 ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
 OF_ERRORS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put|if \(!")
@@ -85,6 +86,8 @@ FAULTS = {"test_fail_load", "test_fail_nth"}
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
 WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
+# The best of these come one by one, the others by program. At most so many are tried, but for AGAIN=1.
+ONE_BY_ONE, MOST = 8, 80
 # How many mutants there are to a test without a change
 UNCHANGED = 150
 
@@ -191,16 +194,17 @@ class Tree:
                                   # as in the kernel, a warning is no error
                                   env=os.environ | {"LIMIT": str(LIMIT_S), "CFLAGS": "-w"}).returncode
 
-    def limit(self, child, name):
+    def limit(self, child, group):
         """End these processes if their kernel hangs, which ends no test, or if the test takes much longer than before."""
-        seconds = min(2 * LIMIT_S, 15 + 6 * self.seconds.get(name, LIMIT_S))
+        expected = sum(self.seconds.get(name, LIMIT_S) for name in cases.names_of(group or ""))
+        seconds = min(2 * LIMIT_S, 15 + 6 * expected)
         timer = threading.Timer(seconds, os.killpg, (child.pid, signal.SIGTERM))
         timer.start()
         return timer
 
     def test(self, names, *settings):
-        """Run the tests. Return the names of those that passed, the name of the last one that ran, or None if it has passed
-        or if the kernel had no time for it, and the seconds of each."""
+        """Run groups of tests. Return those that passed, the name of the one that failed, or with which the kernel ended,
+        or None if they have passed or if the kernel had no time for them, and the seconds of each."""
         if KEPT in names and len(names) > 1:
             passed, failed, seconds = self.test([name for name in names if name != KEPT], *settings)
             if failed and settings:
@@ -224,14 +228,17 @@ class Tree:
             elif re.match(r"[1-9]\d* passed, 0 failed$", line) and name not in passed:
                 passed.append(name)
             elif name and line.startswith("not ok ") and "FIRST_FAILURE=1" in settings:
+                if "@" in name and (match := re.match(r"not ok \d+ (?:\w+\.)*(\w+)$", line)):
+                    name = f"{cases.program_of(name)}@{match[1]}"
                 os.killpg(child.pid, signal.SIGTERM)
+                child.stdout.read()
         code = child.wait()
         timer.cancel()
-        seconds[name] = time.monotonic() - begin
         if code and not name:
             raise SystemExit("the kernel does not start")
+        seconds[name] = time.monotonic() - begin
         is_cut &= time.monotonic() - begin < 2 * LIMIT_S
-        return passed, name if child.returncode and not is_cut else None, seconds
+        return passed, cases.names_of(name)[0] if code and not is_cut else None, seconds
 
 
 class Run:
@@ -241,12 +248,8 @@ class Run:
         self.accidents, self.unchanged, self.keys = [], 0, {}
         # of other machines, which this one tries again
         self.survivors = set()
-        self.kills, self.seconds, self.counts = {}, {}, {}
-        self.names = [name for name in sorted({os.path.splitext(os.path.basename(path))[0] for path in
-                                               glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.c"))} |
-                                              {os.path.basename(path) for path in
-                                               glob.glob(os.path.join(TOP, "tests/kselftest/*/test_*.sh"))})
-                      if name not in LEFT_OUT]
+        self.kills, self.seconds, self.counts, self.nr_tests = {}, {}, {}, collections.Counter()
+        self.names = [name for name in cases.list_names(TOP) if cases.program_of(name) not in LEFT_OUT]
 
     def measure(self, trees):
         """Return what each test executes, which lines have code, which tests pass, and how long each takes."""
@@ -295,8 +298,10 @@ class Run:
                 with open(file, "wb") as stream:
                     pickle.dump(kept, stream)
         self.executed, self.with_code, passed, self.seconds = kept[1]
-        print(f"{len(passed)} tests; left out: {' '.join(sorted(LEFT_OUT | set(self.names) - set(passed)))}")
+        print(f"{len(passed)} tests; left out: {' '.join(cases.group(sorted(LEFT_OUT | set(self.names) - set(passed)), 0))}")
         self.names = [name for name in passed if name in self.executed]
+        self.nr_tests = collections.Counter((path, line) for name in self.names for path, executed in self.executed[name].items()
+                                            for line in executed)
         print(f"executed: {self.percent():.1f} % of the lines")
 
     def set_keys(self, mutants):
@@ -358,9 +363,16 @@ class Run:
 
     def best_first(self, mutant, names):
         """Sort tests: those first that kill most mutants of this function and file per second, or have their name."""
+        near = set(range(mutant.line - 2 * NEAR, mutant.line + 2 * NEAR + 1))
+        words = words_of(mutant.path)
+
         def worth(name):
+            executed = self.executed.get(name, {}).get(mutant.path, set())
             kills = self.kills.get((mutant.path, name), 0) + 3 * self.kills.get((mutant.path, mutant.function + "()", name), 0)
-            return (0.1 + kills + bool(words_of(name) & words_of(mutant.path))) / (0.5 + self.seconds.get(name, 1))
+            # how special it is that the test executes these lines
+            special = sum(1 / self.nr_tests[mutant.path, line] for line in near & executed)
+            named = bool(words & words_of(cases.program_of(name)))
+            return (0.1 + kills + special + named) / (0.2 + self.seconds.get(name, 1))
 
         return sorted(names, reverse=True, key=worth)
 
@@ -372,13 +384,15 @@ class Run:
         names = [name for name in self.names
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
         if len(names) > ENOUGH:
-            tests = collections.Counter(line for name in self.names for line in self.executed[name].get(mutant.path, ()))
-            rare = {line for line, nr in tests.items() if nr <= FEW}
+            rare = {line for path, line in self.nr_tests if path == mutant.path and self.nr_tests[path, line] <= FEW}
             is_error = OF_ERRORS.search(mutant.name.split(": ", 2)[-1])
-            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or is_error and name in FAULTS or
-                     rare & self.executed[name].get(mutant.path, set())]
+            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or
+                     is_error and cases.program_of(name) in FAULTS or rare & self.executed[name].get(mutant.path, set())]
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
-        return self.best_first(mutant, names) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
+        names = self.best_first(mutant, names)
+        if not os.environ.get("AGAIN"):
+            del names[MOST:]
+        return cases.group(names, ONE_BY_ONE) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
         if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
@@ -397,12 +411,12 @@ class Run:
             failed = tree.test(names, "FIRST_FAILURE=1")[1] if names else None
         finally:
             tree.restore(mutant)
-        return (KILLED, failed) if failed else (SURVIVED, f"{MACHINE}: {len(names)} tests")
+        return (KILLED, failed) if failed else (SURVIVED, f"{MACHINE}: {sum(map(len, map(cases.names_of, names)))} tests")
 
     def check(self, tree):
         """Test the driver without a change."""
         tree.build()
-        _, failed, _ = tree.test(self.names, "FIRST_FAILURE=1")
+        _, failed, _ = tree.test(cases.group(self.names, 0), "FIRST_FAILURE=1")
         with self.lock:
             self.unchanged += 1
             if failed:

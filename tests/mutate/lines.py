@@ -7,6 +7,7 @@ The modules of a tree are built for gcov. The kernel gives what they have counte
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -17,44 +18,41 @@ for test; do
 	# so that each test executes what happens when they are loaded
 	modprobe -r hyptrace_test hyptrace
 	echo 1 >$gcov/reset
-	TEST_TIMEOUT=60 HYPTRACE_REFUSED="not found" /mnt/repo/tests/vm/suite-inside.sh "kselftest:$test"
+	TEST_TIMEOUT=180 HYPTRACE_REFUSED="not found" /mnt/repo/tests/vm/suite-inside.sh "kselftest:$test"
+	mkdir "/mnt/share/$test"
 	cd $gcov
-	find . -name '*.gcda' | grep /driver/ | while read -r file; do
-		mkdir -p "/mnt/share/$test"
-		cat "$file" >"/mnt/share/$test/$(echo "${file##*/driver/}" | tr / :)"
-	done
+	find . -path '*/driver/*.gcda' -exec cp --parents -t "/mnt/share/$test" {} +
 	cd /
 done
 true
 """
 
 
-def read_counts(folder, counts, data):
-    """Return {path: lines executed} of what one test has counted."""
-    found = {}
-    for name in os.listdir(data):
-        path = "driver/" + name.replace(":", "/")[:-len(".gcda")]
-        for source, suffix in ((os.path.join(folder, path + ".gcno"), ".gcno"), (os.path.join(data, name), ".gcda")):
-            shutil.copy(source, os.path.join(counts, "x" + suffix))
-        said = subprocess.run(["gcov", "-t", "-j", "x.gcda"], cwd=counts, check=True, capture_output=True).stdout
-        for file in json.loads(said)["files"]:
-            if file["file"].endswith(path + ".c"):
-                found[path + ".c"] = {line["line_number"] for line in file["lines"] if line["count"]}
-    return found
+def said_of(counts, suffix):
+    """Return what gcov says of all such files in a folder: (path, [line])."""
+    said = subprocess.run(["gcov", "-t", "-j", *glob.glob("*" + suffix, root_dir=counts)], cwd=counts, check=True,
+                          capture_output=True, text=True).stdout
+    decoder = json.JSONDecoder()
+    while said := said.lstrip():
+        document, end = decoder.raw_decode(said)
+        said = said[end:]
+        for file in document["files"]:
+            if match := re.search(r"(?:^|/)(driver/\S+\.c)$", file["file"]):
+                yield match[1], file["lines"]
 
 
-def known_lines(folder, counts):
-    """Return {path: lines that have code}."""
+def name_of(path):
+    """Return a name without folders: those of two folders are the same."""
+    return path[path.rindex("driver/"):].replace("/", ":")
+
+
+def read_counts(counts, data):
+    """Return {path: lines executed} of what one test has counted; @counts has the files .gcno."""
+    for path in glob.glob("**/*.gcda", root_dir=data, recursive=True):
+        shutil.copy(os.path.join(data, path), os.path.join(counts, name_of(path)))
     found = {}
-    for gcno in glob.glob("driver/**/*.gcno", root_dir=folder, recursive=True):
-        for file in os.listdir(counts):
-            os.unlink(os.path.join(counts, file))
-        shutil.copy(os.path.join(folder, gcno), os.path.join(counts, "x.gcno"))
-        said = subprocess.run(["gcov", "-t", "-j", "x.gcno"], cwd=counts, check=True, capture_output=True).stdout
-        path = gcno[:-len("gcno")] + "c"
-        for file in json.loads(said)["files"]:
-            if file["file"].endswith(path):
-                found[path] = {line["line_number"] for line in file["lines"]}
+    for path, known in said_of(counts, ".gcda"):
+        found.setdefault(path, set()).update(line["line_number"] for line in known if line["count"])
     return found
 
 
@@ -64,6 +62,9 @@ def lines_of(tree, names):
     with tempfile.TemporaryDirectory() as share, tempfile.TemporaryDirectory() as counts:
         if tree.machine("run", share, IN_MACHINE, *names).returncode:
             raise SystemExit("the tests with gcov did not run to their end")
-        executed = {name: read_counts(tree.folder, counts, os.path.join(share, name))
-                    for name in names if os.path.isdir(os.path.join(share, name))}
-        return executed, known_lines(tree.folder, counts)
+        with_code = {}
+        for path in glob.glob("driver/**/*.gcno", root_dir=tree.folder, recursive=True):
+            shutil.copy(os.path.join(tree.folder, path), os.path.join(counts, name_of(path)))
+        for path, known in said_of(counts, ".gcno"):
+            with_code.setdefault(path, set()).update(line["line_number"] for line in known)
+        return {name: read_counts(counts, os.path.join(share, name)) for name in names}, with_code

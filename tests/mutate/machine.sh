@@ -70,17 +70,17 @@ install()
 	done
 }
 
-# options_for WORD...: set the options of run.sh for these suites or tests
+# options_for SECONDS WORD...: set the options of run.sh for these suites or tests
 options_for()
 {
-	options+=(--timeout 1000)
+	options+=(--timeout "$1")
 	[[ " $* " != *test_kept.sh* ]] || options+=(--append reserve_mem=2M:4096:hyptrace)
 }
 
 run_tests()
 {
 	install
-	options_for "$@"
+	options_for 1000 "$@"
 	[[ $machine != um ]] || export RUN=$copy/tests/um/run.sh
 	"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- "${options[@]}"
 }
@@ -91,7 +91,7 @@ modules) modules "$@" ;;
 test) run_tests "$@" ;;
 run)
 	install
-	options_for "${@:3}"
+	options_for 3000 "${@:3}"
 	"$copy/tests/um/run.sh" --share "$1" "${options[@]}" -- bash -c "$2" run "${@:3}"
 	;;
 end)
