@@ -7,7 +7,7 @@ MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can ex
 of the sample (ELSEWHERE) in the machines of machine.sh, and those that have survived elsewhere. These two need RESULTS= of a
 run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
 RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries
-those again that have survived.
+those again that have survived. At its end, such a run writes all of them into "results-driver", with which it begins, too.
 RESULTS=FILE also keeps what each test executes, in FILE.lines, as long as driver/, hyp/ and tests/kselftest do not change:
 remove it after other changes. machine.sh says what must have been built.
 
@@ -46,6 +46,10 @@ MACHINE = os.environ.get("MACHINE", "um")
 OBJCOPY = "objcopy" if MACHINE == "um" else "aarch64-linux-gnu-objcopy"
 EQUIVALENTS = "tests/mutate/equivalent-driver"
 KNOWN = "tests/mutate/survivors-driver"
+RESULTS = "tests/mutate/results-driver"
+RESULTS_HEAD = """# SPDX-License-Identifier: GPL-2.0-only
+# Written by driver.py: what has become of mutants of driver/, of which each has the first digits of its name's SHA-256.
+"""
 GOAL = 95
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
 # These tests take long, find little that others do not, or need what this machine has not.
@@ -95,6 +99,35 @@ UNCHANGED = 150
 def read_list(path):
     with open(os.path.join(TOP, path), encoding="utf-8") as file:
         return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
+
+
+def hash_of(key):
+    return hashlib.sha256(key.encode()).hexdigest()[:8]
+
+
+def read_results():
+    """Return {hash of a mutant: (result, by)}."""
+    results = {}
+    with open(os.path.join(TOP, RESULTS), encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("#"):
+                _, result, *hashes = line.split()
+                result, _, machine = result.partition("-in-")
+                results |= dict.fromkeys(hashes, (result.replace("_", " "), machine))
+    return results
+
+
+def write_results(done):
+    """Write {key of a mutant: (result, by)}."""
+    rows = collections.defaultdict(list)
+    for key, (result, by) in done.items():
+        machine = "-in-" + by.split(":")[0] if result == SURVIVED else ""
+        rows[key.split(":")[0], result.replace(" ", "_") + machine.replace(" ", "_")].append(hash_of(key))
+    with open(os.path.join(TOP, RESULTS), "w", encoding="utf-8") as file:
+        file.write(RESULTS_HEAD)
+        for (path, result), hashes in sorted(rows.items()):
+            for i in range(0, len(hashes), 8):
+                print(path, result, *sorted(hashes)[i:i + 8], file=file)
 
 
 def words_of(path):
@@ -245,7 +278,7 @@ class Run:
     def __init__(self, deadline):
         self.deadline, self.equivalents, self.known = deadline, read_list(EQUIVALENTS), read_list(KNOWN)
         self.lock, self.error = threading.Lock(), None
-        self.accidents, self.unchanged, self.keys = [], 0, {}
+        self.accidents, self.unchanged, self.keys, self.done = [], 0, {}, {}
         # of other machines, which this one tries again
         self.survivors = set()
         self.kills, self.seconds, self.counts, self.nr_tests = {}, {}, {}, collections.Counter()
@@ -318,7 +351,8 @@ class Run:
     def go_on(self, file):
         """Read the results of earlier runs from this file. Return the keys of all its mutants, and of those that need not be
         tried."""
-        done = {}
+        hashes = {hash_of(key): key for key in self.keys.values()}
+        done = {hashes[name]: row for name, row in read_results().items() if name in hashes}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
             for line in rows:
@@ -326,6 +360,7 @@ class Run:
                 # the last result of a mutant counts; a row may be cut
                 if len(columns) == 3:
                     done[columns[2]] = columns[:2]
+        self.done = dict(done)
         known = set(done).intersection(self.keys.values())
         if MACHINE != "um":
             self.survivors = {key for key, (result, by) in done.items() if result == SURVIVED and not by.startswith(MACHINE) and
@@ -432,6 +467,7 @@ class Run:
                 result, by = self.judge(tree, mutant)
                 with self.lock:
                     self.count(result, by, mutant.name)
+                    self.done[self.keys[id(mutant)]] = result, by
                     if results:
                         with open(results, "a", encoding="utf-8") as file:
                             file.write(f"{result}\t{by}\t{self.keys[id(mutant)]}\n")
@@ -494,6 +530,9 @@ def main(only):
         finally:
             for tree in trees:
                 tree.machine("end")
+    if results:
+        present = set(run.keys.values())
+        write_results({key: row for key, row in run.done.items() if key in present})
     if run.error:
         raise run.error
     tried = sum(run.counts.values())
