@@ -247,6 +247,29 @@ TEST_F(event_hold, one_socket_holds_an_event)
 	ASSERT_EQ(0, nl_open(&self->other));
 }
 
+static int disable(struct nl *nl, const char *remote, const char *event, bool hold)
+{
+	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 0);
+	if (hold)
+		nl_put(&msg, HYPTRACE_A_EVENT_HOLD, NULL, 0);
+	return nl_do(nl, &msg, &answer);
+}
+
+TEST_F(event_hold, so_does_it_with_each_event)
+{
+	static const char *const events[] = { "hyp_enter", "hyp_exit", "guest_exit", "host_hcall" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		ASSERT_EQ(0, disable(&self->other, variant->remote, events[i], true));
+		EXPECT_EQ(-EBUSY, disable(&self->nl, variant->remote, events[i], true));
+		EXPECT_NE(NULL, strstr(answer.message, events[i]));
+	}
+}
+
 /* A socket of another protocol may have the same port. */
 TEST_F(event_hold, the_end_of_another_socket_does_not_end_it)
 {
