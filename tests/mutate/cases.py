@@ -4,6 +4,7 @@
 A name is PROGRAM@CASE, or that of a script. A group is PROGRAM@CASE,CASE...: cases that run in one process.
 """
 
+import collections
 import glob
 import os
 import re
@@ -24,6 +25,14 @@ def list_names(top):
 
 def program_of(name):
     return name.split("@")[0]
+
+
+def ranked(names):
+    """Yield (how many cases of its program come before it, name)."""
+    seen = collections.Counter()
+    for name in names:
+        yield seen[program_of(name)], name
+        seen[program_of(name)] += 1
 
 
 def names_of(group):

@@ -91,7 +91,7 @@ NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
 WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
 # The best of these come one by one, the others by program. At most so many are tried, but for AGAIN=1.
-ONE_BY_ONE, MOST = 8, 80
+ONE_BY_ONE, MOST, SOME = 8, 80, 3
 # How many mutants there are to a test without a change
 UNCHANGED = 150
 
@@ -426,7 +426,8 @@ class Run:
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
         names = self.best_first(mutant, names)
         if not os.environ.get("AGAIN"):
-            del names[MOST:]
+            # some of each program
+            names = [name for i, name in sorted(cases.ranked(names), key=lambda pair: pair[0] >= SOME)][:MOST]
         return cases.group(names, ONE_BY_ONE) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):

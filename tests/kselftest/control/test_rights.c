@@ -192,6 +192,22 @@ TEST_F(refuse, changes_of_the_trace_of_another_user)
 	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), stop));
 }
 
+/* The trace is the user's, but the socket is not. */
+TEST_F(refuse, changes_by_a_socket_that_another_user_has_opened)
+{
+	pid_t child;
+	int status;
+
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), start));
+	child = fork();
+	if (!child)
+		_exit(become_nobody_with(CAPABILITY(CAP_PERFMON)) ? 1 :
+		      control(&self->nl, HYPTRACE_CMD_STOP, variant->remote) == -EPERM ? 0 : 2);
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, as_nobody(variant->remote, CAPABILITY(CAP_PERFMON), stop));
+}
+
 /* Attach to the ring of CPU 0 and detach. Return 10 + the state of the remote then. */
 static int attach_once(struct nl *nl, const char *remote)
 {
