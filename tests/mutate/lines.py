@@ -48,6 +48,8 @@ def name_of(path):
 
 def read_counts(counts, data):
     """Return {path: lines executed} of what one test has counted; @counts has the files .gcno."""
+    for path in glob.glob(os.path.join(counts, "*.gcda")):
+        os.unlink(path)
     for path in glob.glob("**/*.gcda", root_dir=data, recursive=True):
         shutil.copy(os.path.join(data, path), os.path.join(counts, name_of(path)))
     found = {}

@@ -14,7 +14,8 @@
 #   machine.sh test TREE [SETTING]... -- SUITE...
 #				run these suites with them, as tests/vm/boot.sh does, for 1000 s at most
 #   machine.sh run TREE SHARE SCRIPT [ARGUMENT]...
-#				run this script with them, and with that folder as /mnt/share (MACHINE=um only)
+#				run this script with them, and with that folder as /mnt/share, for 3000 s at most
+#				(MACHINE=um only)
 #   machine.sh end TREE		remove what begin has made outside of the tree
 
 . "$(dirname "${BASH_SOURCE[0]}")/../vm/lib.sh"
