@@ -20,7 +20,7 @@ suites=(
 	um/suite.sh		# the remote "test", in a kernel in user mode
 	vm/suite.sh		# inside the machine, on the hypervisor
 	vm/newest.sh		# the kernel side once more, on the newest series
-	vm/modes.sh		# the machine in its other modes, and without the hooks
+	vm/modes.sh		# the machine in its other modes; FULL=1: without the hooks
 )
 # how many seconds they take; a suite of the machine adds a job for each boot
 declare -A seconds=([unit]=280 [lint]=250 [modules]=300 [files]=150 [model]=200 [fuzz]=40)

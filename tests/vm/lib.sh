@@ -78,6 +78,13 @@ of_el2=(kselftest)
 	of_el2=(kselftest:test_{modules.sh,clock,control,count,count_hold,counters,event_hold,exits,guest,hold,hypercalls,locks}
 		kselftest:test_{marks,memory,pages,pmu,read,ring_pages,storm,visits,ways})
 
+# set_own_tracer SERIES: set the list of what tests the tracer that this series has at EL2 itself.
+set_own_tracer()
+{
+	own_tracer=()
+	! grep -qs NVHE_EL2_TRACING "$vm/config/$1" || own_tracer=(kselftest:test_kernel.sh bats:watch/tracefs.bats)
+}
+
 # Choose a version of clang from those on stdin: the newest one that compiles all configurations. With clang 21 and later, Linux
 # has no BTI, and 7.2 needs clang 17. If there is none, choose the newest one.
 llvm_choose()

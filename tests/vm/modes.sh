@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Run tests in the machine's other modes. With a hypervisor, hyptrace traces it. Without one, or without the hooks,
-# hyptrace_pkvm refuses to load and says why. The kernel without the hooks is one of the newest series, whose hypervisor has
-# a tracer of its own, unless KSRC or FLAVOUR chooses a kernel. The last line is "N passed, N failed".
+# hyptrace_pkvm refuses to load and says why. The kernel without the hooks, which only FULL=1 builds, is one of the newest
+# series, whose hypervisor has a tracer of its own, unless KSRC or FLAVOUR chooses a kernel. The last line is "N passed, N failed".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/console.sh"
@@ -36,25 +36,30 @@ mode()
 	job "$1" "$2" "$vm/run.sh" "${@:3}"
 }
 
+# no_hooks: test a kernel without the hooks
+no_hooks()
+{
+	local without=(env HYPTRACE_UNPATCHED=1) of=$series
+	if [[ -z $ksrc && -z $flavour && $series != "$newest" ]]; then
+		# the compiler that vm/newest.sh uses
+		without+=(KERNEL="$newest" LLVM="$([[ -n $llvm ]] || echo 1)")
+		of=$newest
+	fi
+	"${without[@]}" "$vm/kernel.sh"
+	# some of the programs depend on the series
+	"${without[@]}" env -u HYPTRACE_UNPATCHED "$vm/guest.sh" --tests
+	set_own_tracer "$of"
+	job 90 no-hooks "${without[@]}" "$vm/boot.sh" no-hooks 'no hooks' -- \
+		kselftest:test_modules.sh kselftest:test_read "${own_tracer[@]}" -- --require-protected
+}
+
 "$vm/kernel.sh"
 set_kernel ''
-without=(env HYPTRACE_UNPATCHED=1)
 newest=$("$vm/fetch.sh" --newest)
-if [[ -z $ksrc && -z $flavour && $series != "$newest" ]]; then
-	# the compiler that vm/newest.sh uses: the objects are in ccache
-	without+=(KERNEL="$newest" LLVM="$([[ -n $llvm ]] || echo 1)")
-	series=$newest
-fi
-"${without[@]}" "$vm/kernel.sh"
 "$vm/rootfs.sh"
 "$vm/guest.sh" --tests
-# some of the programs depend on the series
-"${without[@]}" env -u HYPTRACE_UNPATCHED "$vm/guest.sh" --tests
 
-own_tracer=()
-! grep -qs NVHE_EL2_TRACING "$vm/config/$series" || own_tracer=(kselftest:test_kernel.sh bats:watch/tracefs.bats)
-job 90 no-hooks "${without[@]}" "$vm/boot.sh" no-hooks 'no hooks' -- \
-	kselftest:test_modules.sh kselftest:test_read "${own_tracer[@]}" -- --require-protected
+[[ -z ${FULL:-} ]] || no_hooks
 mode 20 vhe-refused --mode vhe -- env HYPTRACE_REFUSED="no hypervisor to trace" "$kselftest" test_modules.sh
 mode 60 on-demand --mode nvhe --append kvm.enable_virt_at_load=0 -- \
 	"$kselftest" test_modules.sh test_guest test_exits test_on_demand.sh test_leftover.sh

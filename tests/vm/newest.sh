@@ -23,7 +23,8 @@ else
 	# A kernel in user mode, of this series, runs the rest.
 	settings=(ROUNDS=70) suites=(ynl kselftest)
 	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
-	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}")
+	set_own_tracer "$series"
+	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}" "${own_tracer[@]}")
 	job 120 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
 	[[ -z ${FULL:-} ]] || job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
