@@ -242,6 +242,28 @@ TEST_F_TIMEOUT(panic, without_rings_or_events_it_says_nothing, PATIENCE_S)
 	EXPECT_FALSE(log_has(self->kmsg, "hyptrace:"));
 }
 
+/* A list of remotes that a bug has overwritten may have no end. */
+TEST_F_TIMEOUT(panic, the_first_16_remotes_are_printed, PATIENCE_S)
+{
+	static const char *const commands[] = {
+		"modprobe hyptrace_faulty remotes=15", "modprobe hyptrace_faulty remotes=16",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		nl_close(&self->nl);
+		ASSERT_EQ(0, system("modprobe -r hyptrace_faulty hyptrace_test hyptrace"));
+		ASSERT_EQ(0, system(commands[i]));
+		ASSERT_EQ(0, system("modprobe hyptrace_test"));
+		ASSERT_EQ(0, nl_open(&self->nl));
+		ASSERT_EQ(0, ready(&self->nl));
+		ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 0, 5));
+		ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
+		EXPECT_EQ(!i, own.is_there);
+		EXPECT_EQ(i ? 0 : 5, own.nr);
+	}
+}
+
 /* Write a sub-buffer with one record into a ring that has nothing else, and panic. */
 static int panics_with(struct nl *nl, int kmsg, uint64_t commit, uint32_t header, int event,
 		       int unfinished)

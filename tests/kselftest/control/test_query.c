@@ -249,4 +249,12 @@ TEST_F(query, debugfs_has_the_state_of_a_ring)
 	ASSERT_EQ(0, control_fresh(&self->nl, TEST_REMOTE));
 }
 
+TEST_F(query, debugfs_has_no_files_of_a_remote_that_is_gone)
+{
+	EXPECT_EQ(0, access(DEBUGFS REMOTE "/cpu0", F_OK));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
+	EXPECT_NE(0, access(DEBUGFS REMOTE, F_OK));
+	EXPECT_EQ(0, access(DEBUGFS "faulty2/cpu0", F_OK));
+}
+
 TEST_HARNESS_MAIN
