@@ -8,9 +8,8 @@
 #ifndef __FAULTY_H
 #define __FAULTY_H
 
-#include <stdlib.h>
-
 #include "control.h"
+#include "module.h"
 #include "parameter.h"
 
 #define REMOTE		"faulty"
@@ -27,13 +26,13 @@
 	{							\
 		nl_close(&self->nl);				\
 		set_parameter(PARAMETERS "stall", 0);		\
-		EXPECT_EQ(0, system("rmmod hyptrace_faulty"));	\
+		EXPECT_EQ(0, module_unload("hyptrace_faulty"));	\
 	}							\
 	struct __faulty_semicolon
 
 #define __FAULTY_SETUP()					\
 	do {							\
-		ASSERT_EQ(0, system("modprobe hyptrace_faulty")); \
+		ASSERT_EQ(0, module_load("hyptrace_faulty", "")); \
 		ASSERT_EQ(0, nl_open(&self->nl));		\
 		self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter"); \
 		self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit"); \

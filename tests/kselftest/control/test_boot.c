@@ -4,12 +4,12 @@
  * gives them to the driver, and says which terms of a filter it has got.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "kselftest_harness.h"
 #include "control.h"
 #include "filter.h"
 #include "kmsg.h"
+#include "module.h"
 #include "page.h"
 #include "parameter.h"
 
@@ -34,7 +34,7 @@ FIXTURE_SETUP(boot)
 
 FIXTURE_TEARDOWN(boot)
 {
-	EXPECT_TRUE(!self->is_loaded || !system("rmmod hyptrace_faulty"));
+	EXPECT_TRUE(!self->is_loaded || !module_unload("hyptrace_faulty"));
 	close(self->kmsg);
 	nl_close(&self->nl);
 }
@@ -42,14 +42,15 @@ FIXTURE_TEARDOWN(boot)
 /* Register the remote with these words, and with these parameters of the module. */
 static int boot_with(struct _test_data_boot *self, const char *words, const char *parameters)
 {
-	char command[1024];
+	char all[1024];
+	int err;
 
-	if (self->is_loaded && system("rmmod hyptrace_faulty"))
+	if (self->is_loaded && module_unload("hyptrace_faulty"))
 		return -1;
-	snprintf(command, sizeof(command), "modprobe hyptrace_faulty 'trace=\"%s\"' %s", words,
-		 parameters);
-	self->is_loaded = !system(command);
-	return self->is_loaded ? 0 : -1;
+	snprintf(all, sizeof(all), "trace=\"%s\" %s", words, parameters);
+	err = module_load("hyptrace_faulty", all);
+	self->is_loaded = !err;
+	return err;
 }
 
 static int boot(struct _test_data_boot *self, const char *words)

@@ -6,6 +6,7 @@
 
 #include "kselftest_harness.h"
 #include "cpus.h"
+#include "module.h"
 #include "page.h"
 #include "remotes.h"
 #include "subbuf.h"
@@ -354,12 +355,12 @@ TEST_F(ctl, dumps_in_several_parts_are_complete)
 
 	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
 		if (dumps[i] == HYPTRACE_CMD_REMOTE_GET)
-			ASSERT_EQ(0, system("modprobe hyptrace_faulty remotes=24"));
+			ASSERT_EQ(0, module_load("hyptrace_faulty", "remotes=24"));
 		nl_begin(&msg, &self->nl, dumps[i]);
 		ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
 		EXPECT_TRUE(nl_parts_are_whole(&msg, &answer)) TH_LOG("operation %u", dumps[i]);
 	}
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
+	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
 }
 
 TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)

@@ -215,8 +215,8 @@ TEST_F(faults, dump_is_marked_if_a_change_interrupts_it)
 	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 
 	begin_dump(&small);
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
-	EXPECT_EQ(0, system("modprobe hyptrace_faulty"));
+	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
+	EXPECT_EQ(0, module_load("hyptrace_faulty", ""));
 	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 
 	/* A query changes nothing. */
@@ -472,7 +472,7 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 	map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, map);
 	/* The attached descriptor keeps the module. */
-	EXPECT_NE(0, system("rmmod hyptrace_faulty 2>/dev/null"));
+	EXPECT_EQ(-EWOULDBLOCK, module_unload("hyptrace_faulty"));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "unregister", 1));
 	EXPECT_EQ(-1, read(fd, &byte, 1));
 	EXPECT_EQ(ENODEV, errno);
@@ -485,10 +485,10 @@ TEST_F(faults, calls_fail_after_the_remote_is_unregistered)
 	EXPECT_EQ(0, munmap(map, PAGE));
 	EXPECT_EQ(-ENODEV, hold(fd, HYPTRACE_HOLD_TRACING, &id, 1));
 	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
-	EXPECT_EQ(0, system("rmmod hyptrace_faulty"));
+	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
 	EXPECT_EQ(-ENODEV, hold(fd, 0, NULL, 0));
 	close(fd);
-	EXPECT_EQ(0, system("modprobe hyptrace_faulty"));
+	EXPECT_EQ(0, module_load("hyptrace_faulty", ""));
 }
 
 TEST_HARNESS_MAIN

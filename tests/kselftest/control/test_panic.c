@@ -5,12 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "kselftest_harness.h"
 #include "control.h"
 #include "cpus.h"
 #include "kmsg.h"
+#include "module.h"
 #include "page.h"
 #include "parameter.h"
 
@@ -56,25 +56,28 @@ FIXTURE_SETUP(panic)
 	ASSERT_LE(0, self->kmsg);
 }
 
+static int load_driver(const char *parameters)
+{
+	return module_unload("hyptrace_test") ?: module_unload("hyptrace") ?:
+	       module_load("hyptrace", parameters) ?: module_load("hyptrace_test", "");
+}
+
 FIXTURE_TEARDOWN(panic)
 {
 	close(self->kmsg);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, system("modprobe -r hyptrace_faulty hyptrace_test hyptrace"));
-	EXPECT_EQ(0, system("modprobe hyptrace_test"));
+	module_unload("hyptrace_faulty");
+	EXPECT_EQ(0, load_driver(""));
 }
 
 /* Load the driver so that a panic prints so many events. Its family gets another id by that. */
 static int load(struct nl *nl, const char *events)
 {
-	char command[256];
+	char parameter[64];
 
 	nl_close(nl);
-	snprintf(command, sizeof(command),
-		 "modprobe -r hyptrace_test hyptrace && modprobe hyptrace panic_events=%s",
-		 events);
-	return system(command) ?: system("modprobe -a hyptrace_test hyptrace_faulty") ?:
-	       nl_open(nl);
+	snprintf(parameter, sizeof(parameter), "panic_events=%s", events);
+	return load_driver(parameter) ?: module_load("hyptrace_faulty", "") ?: nl_open(nl);
 }
 
 static int ready(struct nl *nl)
@@ -232,7 +235,7 @@ TEST_F_TIMEOUT(panic, without_rings_or_events_it_says_nothing, PATIENCE_S)
 	ASSERT_EQ(0, load(&self->nl, "8"));
 	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
 	EXPECT_FALSE(own.is_there || all.is_there);
-	ASSERT_EQ(0, system("modprobe -r hyptrace_faulty"));
+	ASSERT_EQ(0, module_unload("hyptrace_faulty"));
 
 	ASSERT_EQ(0, load(&self->nl, "0"));
 	ASSERT_EQ(0, ready(&self->nl));
@@ -282,7 +285,7 @@ static int panics_with(struct nl *nl, int kmsg, uint64_t commit, uint32_t header
 	if (fclose(file))
 		return -errno;
 	err = panics(kmsg, 0, FAULTY);
-	return err ?: system("modprobe -r hyptrace_faulty");
+	return err ?: module_unload("hyptrace_faulty");
 }
 
 TEST_F_TIMEOUT(panic, a_damaged_subbuf_is_skipped, PATIENCE_S)

@@ -4,11 +4,11 @@
  * why.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "kselftest_harness.h"
 #include "control.h"
 #include "kmsg.h"
+#include "module.h"
 
 #define PATIENCE_S	300
 
@@ -32,12 +32,10 @@ FIXTURE_TEARDOWN(registration)
 
 static int load(const char *what)
 {
-	char command[160];
+	char parameter[160];
 
-	snprintf(command, sizeof(command), "modprobe -q hyptrace_bad what='%s' 2>/dev/null", what);
-	system(command);
-	/* modprobe takes -EEXIST for a module that is there already */
-	return access("/sys/module/hyptrace_bad", F_OK);
+	snprintf(parameter, sizeof(parameter), "what=%s", what);
+	return module_load("hyptrace_bad", parameter);
 }
 
 TEST_F_TIMEOUT(registration, wrong_descriptions_are_refused, PATIENCE_S)
@@ -105,7 +103,7 @@ TEST_F(registration, what_is_just_right_is_not_refused)
 	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
 		ASSERT_EQ(0, load(whats[i])) TH_LOG("%s", whats[i]);
 		EXPECT_FALSE(log_has(self->kmsg, "hyptrace:"));
-		ASSERT_EQ(0, system("rmmod hyptrace_bad"));
+		ASSERT_EQ(0, module_unload("hyptrace_bad"));
 	}
 }
 

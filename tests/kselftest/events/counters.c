@@ -2,11 +2,11 @@
 /* The counters of a remote: see counters.h. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "control.h"
 #include "counters.h"
+#include "module.h"
 
 #define NSEC_PER_SEC	1000000000ULL
 
@@ -18,8 +18,9 @@ static struct nl_msg msg;
 /* Load the remote "test" anew, with counters. Return 0 on success. */
 int counters_load_test(void)
 {
-	return system("[ ! -d /sys/module/hyptrace_test ] || rmmod hyptrace_test") ?:
-	       system("modprobe hyptrace_test counts=1");
+	int err = module_unload("hyptrace_test");
+
+	return err && err != -ENOENT ? err : module_load("hyptrace_test", "counts=1");
 }
 
 /* Count an event, or cease to. */

@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 #include "control.h"
 #include "counters.h"
+#include "module.h"
 
 #define REMOTE		"test"
 #define CPU		1
@@ -35,7 +36,8 @@ FIXTURE_TEARDOWN(count_marks)
 {
 	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test"));
+	EXPECT_EQ(0, module_unload("hyptrace_test"));
+	EXPECT_EQ(0, module_load("hyptrace_test", ""));
 }
 
 /* The counter of the visits of a CPU; NULL if there is none, or if it is not alone. */
@@ -141,13 +143,12 @@ TEST_F(count_marks, rings_and_counters_are_independent)
 TEST_F(count_marks, what_cannot_be_recorded_is_not_counted)
 {
 	const int id = control_event_id(&self->nl, REMOTE, "hyp_enter");
-	char command[64];
+	char parameters[64];
 
 	ASSERT_LT(0, id);
-	snprintf(command, sizeof(command), "modprobe hyptrace_test counts=1 missing=0x%llx",
-		 1ULL << id);
-	ASSERT_EQ(0, system("rmmod hyptrace_test"));
-	ASSERT_EQ(0, system(command));
+	snprintf(parameters, sizeof(parameters), "counts=1 missing=0x%llx", 1ULL << id);
+	ASSERT_EQ(0, module_unload("hyptrace_test"));
+	ASSERT_EQ(0, module_load("hyptrace_test", parameters));
 	EXPECT_EQ(-EOPNOTSUPP, counters_set(&self->nl, "hyp_enter", true));
 	EXPECT_STREQ("\"hyp_enter\" cannot be counted", counters_message());
 	EXPECT_EQ(0, counters_set(&self->nl, "lock_wait", true));

@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "filter.h"
 #include "kmsg.h"
+#include "module.h"
 #include "parameter.h"
 #include "page.h"
 #include "subbuf.h"
@@ -51,7 +52,8 @@ FIXTURE_TEARDOWN(writer_faults)
 	set_parameter(PARAMETERS "fault_cpu", -1);
 	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, system("rmmod hyptrace_test && modprobe hyptrace_test"));
+	EXPECT_EQ(0, module_unload("hyptrace_test"));
+	EXPECT_EQ(0, module_load("hyptrace_test", ""));
 }
 
 static int request_load(struct nl *nl)
@@ -298,18 +300,17 @@ static const struct {
 TEST_F(writer_faults, a_writer_of_other_sources_is_refused)
 {
 	const int kmsg = log_open();
-	char command[96];
+	char parameters[64];
 	unsigned int i;
 
-	ASSERT_EQ(0, system("rmmod hyptrace_test"));
+	ASSERT_EQ(0, module_unload("hyptrace_test"));
 	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
-		snprintf(command, sizeof(command),
-			 "modprobe -q hyptrace_test fault_op=%d fault_ret=%d",
+		snprintf(parameters, sizeof(parameters), "fault_op=%d fault_ret=%d",
 			 HYPTRACE_OP_INFO, strangers[i].answer);
-		EXPECT_NE(0, system(command)) TH_LOG("%s", strangers[i].says);
+		EXPECT_NE(0, module_load("hyptrace_test", parameters)) TH_LOG("%s", strangers[i].says);
 		EXPECT_TRUE(log_has(kmsg, strangers[i].says)) TH_LOG("%s", strangers[i].says);
 	}
-	ASSERT_EQ(0, system("modprobe hyptrace_test"));
+	ASSERT_EQ(0, module_load("hyptrace_test", ""));
 	close(kmsg);
 }
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Modules, loaded by system calls: in a kernel in user mode, a process takes longer than the test. */
+#ifndef __MODULE_H
+#define __MODULE_H
+
+int module_load(const char *name, const char *parameters);
+int module_unload(const char *name);
+
+#endif /* __MODULE_H */
