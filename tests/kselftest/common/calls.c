@@ -14,6 +14,7 @@
 
 #include "calls.h"
 #include "cpus.h"
+#include "module.h"
 
 /* Create a VM that EL2 knows. Return its descriptor or a negative errno. */
 int calls_create_vm(void)
@@ -47,13 +48,21 @@ static int open_device(struct calls *calls, uint32_t vm_fd)
 	return calls->fd < 0 || ioctl(calls->fd, CALLS_INFO, &calls->info) ? -errno : 0;
 }
 
+static int load(void)
+{
+	int err = module_load("hyptrace_calls", "");
+
+	/* others may use it at the same time */
+	return err == -EEXIST ? 0 : err;
+}
+
 /* Load the module. Return 0 or a negative errno. */
 int calls_open(struct calls *calls)
 {
-	int vm, err;
+	int vm, err = load();
 
-	if (system("modprobe hyptrace_calls"))
-		return -ENODEV;
+	if (err)
+		return err;
 	vm = calls_create_vm();
 	if (vm < 0)
 		return vm;
@@ -65,14 +74,14 @@ int calls_open(struct calls *calls)
 /* The same, but no VM lives on until calls_close(). */
 int calls_open_without_vm(struct calls *calls)
 {
-	return system("modprobe hyptrace_calls") ? -ENODEV : open_device(calls, CALLS_NO_VM);
+	return load() ?: open_device(calls, CALLS_NO_VM);
 }
 
-/* Remove the module. Return 0 if that is possible. */
+/* Remove the module. Return 0 or a negative errno. */
 int calls_close(struct calls *calls)
 {
 	close(calls->fd);
-	return system("rmmod hyptrace_calls");
+	return module_unload("hyptrace_calls");
 }
 
 /**
