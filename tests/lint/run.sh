@@ -271,6 +271,16 @@ check_printk_takes_numbers_only()
 	return "$bad"
 }
 
+# Only FULL=1 uses some of the patches that put a bug in a copy of the tree.
+check_patches_of_bugs()
+{
+	local patch bad=0
+	for patch in tests/{mutate/defects,fuzz/plants}/*.patch; do
+		git apply --check "$patch" || bad=1
+	done
+	return "$bad"
+}
+
 if [[ ${1:-} == --update-abi ]]; then
 	update_abi
 	exit
