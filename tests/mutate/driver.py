@@ -7,7 +7,8 @@ MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can ex
 of the sample (ELSEWHERE) in the machines of machine.sh, and those that have survived elsewhere. These two need RESULTS= of a
 run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
 RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries
-those again that have survived. At its end, such a run writes all of them into "results-driver", with which it begins, too.
+those again that have survived, AGAIN=rest only those for which there are more tests. At its end, such a run writes all of
+them into "results-driver", with which it begins, too.
 RESULTS=FILE also keeps what each test executes, in FILE.lines, as long as driver/, hyp/ and tests/kselftest do not change:
 remove it after other changes. machine.sh says what must have been built.
 
@@ -366,8 +367,9 @@ class Run:
             self.survivors = {key for key, (result, by) in done.items() if result == SURVIVED and not by.startswith(MACHINE) and
                               key.split(":")[0] in ELSEWHERE[MACHINE]}
             done = {key: row for key, row in done.items() if key not in self.survivors}
-        if os.environ.get("AGAIN"):
-            done = {key: row for key, row in done.items() if row[0] != SURVIVED}
+        if again := os.environ.get("AGAIN"):
+            done = {key: row for key, row in done.items()
+                    if row[0] != SURVIVED or again == "rest" and not row[1].endswith(f": {MOST} tests")}
         for key in known.intersection(done):
             self.count(*done[key], key)
         return known, done
@@ -425,9 +427,10 @@ class Run:
                      is_error and cases.program_of(name) in FAULTS or rare & self.executed[name].get(mutant.path, set())]
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
         names = self.best_first(mutant, names)
-        if not os.environ.get("AGAIN"):
-            # some of each program
-            names = [name for i, name in sorted(cases.ranked(names), key=lambda pair: pair[0] >= SOME)][:MOST]
+        # some of each program
+        names = [name for i, name in sorted(cases.ranked(names), key=lambda pair: pair[0] >= SOME)]
+        # begin with those that were not tried before
+        names = names[MOST:] + names[:MOST] if os.environ.get("AGAIN") else names[:MOST]
         return cases.group(names, ONE_BY_ONE) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
