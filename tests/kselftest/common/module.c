@@ -28,7 +28,8 @@ int module_load(const char *name, const char *parameters)
 	int fd, err;
 
 	uname(&kernel);
-	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko", kernel.release, folders, name);
+	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko", kernel.release, folders,
+		 name);
 	if (glob(pattern, GLOB_BRACE, NULL, &found))
 		return -ENOENT;
 	fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Modules, loaded by system calls: in a kernel in user mode, a process takes longer than the test. */
+/*
+ * Modules, loaded by system calls: in a kernel in user mode, a process takes longer than most
+ * tests.
+ */
 #ifndef __MODULE_H
 #define __MODULE_H
 

@@ -307,7 +307,8 @@ TEST_F(writer_faults, a_writer_of_other_sources_is_refused)
 	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
 		snprintf(parameters, sizeof(parameters), "fault_op=%d fault_ret=%d",
 			 HYPTRACE_OP_INFO, strangers[i].answer);
-		EXPECT_NE(0, module_load("hyptrace_test", parameters)) TH_LOG("%s", strangers[i].says);
+		EXPECT_NE(0, module_load("hyptrace_test", parameters))
+			TH_LOG("%s", strangers[i].says);
 		EXPECT_TRUE(log_has(kmsg, strangers[i].says)) TH_LOG("%s", strangers[i].says);
 	}
 	ASSERT_EQ(0, module_load("hyptrace_test", ""));
