@@ -5,8 +5,8 @@
 #   um (default)		the kernel in user mode, by tests/um/build.sh
 #   pkvm			Linux 6.12 with protected KVM and all that the project can have at EL2, in QEMU:
 #				KERNEL=6.12 FLAVOUR=coverage tests/vm/kernel.sh and guest.sh --tests
-#   kernel			the newest Linux without the hooks, whose EL2 has a tracer of its own, in QEMU:
-#				KERNEL=newest LLVM=1 HYPTRACE_UNPATCHED=1 tests/vm/kernel.sh and guest.sh --tests
+#   kernel			the newest Linux, whose EL2 also has a tracer of its own, in QEMU:
+#				KERNEL=newest LLVM=1 tests/vm/kernel.sh and guest.sh --tests
 #
 #   machine.sh begin TREE	prepare that; TREE is a copy of this repository. The exit code is 1 if there is no such kernel
 #   machine.sh modules TREE [VARIABLE=VALUE]...
@@ -29,10 +29,7 @@ um)
 	refused='not found' options=()
 	;;
 pkvm) export KERNEL=6.12 FLAVOUR=coverage ;;
-kernel)
-	export KERNEL=newest LLVM=1 HYPTRACE_UNPATCHED=1
-	refused='hooks.*CONFIG_HYPTRACE_PKVM'
-	;;
+kernel) export KERNEL=newest LLVM=1 ;;
 *) die "MACHINE=$machine is neither um, pkvm nor kernel" ;;
 esac
 set_kernel ''
