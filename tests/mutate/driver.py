@@ -87,12 +87,14 @@ ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
 OF_ERRORS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put|if \(!")
 FAULTS = {"test_fail_load", "test_fail_nth"}
+# ... or it frees something, and the test looks for what is not.
+OF_FREEING, LEAKS = re.compile(r"free|put"), "test_leak.sh"
 # The compiler moves the code of a statement by a few lines at most.
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
 WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
 # The best of these come one by one, the others by program. At most so many are tried, but for AGAIN=1.
-ONE_BY_ONE, MOST, SOME = 8, 80, 3
+ONE_BY_ONE, MOST, SOME = 8, 80, 2
 # How many mutants there are to a test without a change
 UNCHANGED = 150
 
@@ -422,8 +424,9 @@ class Run:
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
         if len(names) > ENOUGH:
             rare = {line for path, line in self.nr_tests if path == mutant.path and self.nr_tests[path, line] <= FEW}
-            is_error = OF_ERRORS.search(mutant.name.split(": ", 2)[-1])
-            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or
+            statement = mutant.name.split(": ", 2)[-1]
+            is_error, frees = OF_ERRORS.search(statement), OF_FREEING.search(statement)
+            names = [name for name in names if self.seconds.get(name, 0) <= SLOW_S or frees and name == LEAKS or
                      is_error and cases.program_of(name) in FAULTS or rare & self.executed[name].get(mutant.path, set())]
         near = mutant.original.split("\n")[max(mutant.line - NEAR - 1, 0):mutant.line + NEAR]
         names = self.best_first(mutant, names)
