@@ -10,7 +10,8 @@ RESULTS=FILE keeps the result of each mutant: a later run with that file goes on
 those again that have survived, AGAIN=rest only those for which there are more tests. At its end, such a run writes all of
 them into "results-driver", with which it begins, too.
 RESULTS=FILE also keeps what each test executes, in FILE.lines, as long as driver/, hyp/ and tests/kselftest do not change:
-remove it after other changes. machine.sh says what must have been built.
+remove it after other changes. A mutant that was killed is not tried again: to begin anew, remove what results-driver lists.
+machine.sh says what must have been built.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the
 goal, or if a test has failed without a change. "equivalent-driver" lists mutants that change nothing that a test can
@@ -38,8 +39,10 @@ import threading
 import time
 
 import cases
+import kept
 import lines
 import mutants as generator
+from kept import KILLED, SURVIVED
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
@@ -47,12 +50,8 @@ MACHINE = os.environ.get("MACHINE", "um")
 OBJCOPY = "objcopy" if MACHINE == "um" else "aarch64-linux-gnu-objcopy"
 EQUIVALENTS = "tests/mutate/equivalent-driver"
 KNOWN = "tests/mutate/survivors-driver"
-RESULTS = "tests/mutate/results-driver"
-RESULTS_HEAD = """# SPDX-License-Identifier: GPL-2.0-only
-# Written by driver.py: what has become of mutants of driver/, of which each has the first digits of its name's SHA-256.
-"""
 GOAL = 95
-KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
+EQUIVALENT, INVALID = "equivalent", "does not compile"
 # These tests take long, find little that others do not, or need what this machine has not.
 LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.sh", "test_on_demand.sh"}
 # This one needs a machine of its own.
@@ -93,7 +92,8 @@ OF_FREEING, LEAKS = re.compile(r"free|put"), "test_leak.sh"
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.
 WORKERS = (2 if MACHINE == "um" else 1) * (os.cpu_count() or 1)
-# The best of these come one by one, the others by program. At most so many are tried, but for AGAIN=1.
+# The best of these come one by one, the others by program. Without AGAIN= at most so many are tried: at first so many of each
+# program.
 ONE_BY_ONE, MOST, SOME = 8, 80, 2
 # How many mutants there are to a test without a change
 UNCHANGED = 150
@@ -102,35 +102,6 @@ UNCHANGED = 150
 def read_list(path):
     with open(os.path.join(TOP, path), encoding="utf-8") as file:
         return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
-
-
-def hash_of(key):
-    return hashlib.sha256(key.encode()).hexdigest()[:8]
-
-
-def read_results():
-    """Return {hash of a mutant: (result, by)}."""
-    results = {}
-    with open(os.path.join(TOP, RESULTS), encoding="utf-8") as file:
-        for line in file:
-            if not line.startswith("#"):
-                _, result, *hashes = line.split()
-                result, _, machine = result.partition("-in-")
-                results |= dict.fromkeys(hashes, (result.replace("_", " "), machine))
-    return results
-
-
-def write_results(done):
-    """Write {key of a mutant: (result, by)}."""
-    rows = collections.defaultdict(list)
-    for key, (result, by) in done.items():
-        machine = "-in-" + by.split(":")[0] if result == SURVIVED else ""
-        rows[key.split(":")[0], result.replace(" ", "_") + machine.replace(" ", "_")].append(hash_of(key))
-    with open(os.path.join(TOP, RESULTS), "w", encoding="utf-8") as file:
-        file.write(RESULTS_HEAD)
-        for (path, result), hashes in sorted(rows.items()):
-            for i in range(0, len(hashes), 8):
-                print(path, result, *sorted(hashes)[i:i + 8], file=file)
 
 
 def words_of(path):
@@ -147,6 +118,10 @@ def state_of(*folders):
                 with open(path, "rb") as file:
                     digest.update(file.read())
     return digest.hexdigest()
+
+
+class Cut(Exception):
+    """The machine had no time for all tests."""
 
 
 class Tree:
@@ -179,8 +154,8 @@ class Tree:
 
     def make(self, target):
         """Make a target as make has done, whose command is kept: make itself takes three times as long."""
-        kept = os.path.join(self.folder, os.path.dirname(target), f".{os.path.basename(target)}.cmd")
-        with open(kept, encoding="utf-8") as file:
+        made_by = os.path.join(self.folder, os.path.dirname(target), f".{os.path.basename(target)}.cmd")
+        with open(made_by, encoding="utf-8") as file:
             command = re.match(r"savedcmd_\S+ := (?:ccache )?(.*)", file.readline())[1]
         return not subprocess.run(command, shell=True, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
                                   check=False).returncode
@@ -240,7 +215,7 @@ class Tree:
 
     def test(self, names, *settings):
         """Run groups of tests. Return those that passed, the name of the one that failed, or with which the kernel ended,
-        or None if they have passed or if the kernel had no time for them, and the seconds of each."""
+        or None if they have passed, and the seconds of each."""
         if KEPT in names and len(names) > 1:
             passed, failed, seconds = self.test([name for name in names if name != KEPT], *settings)
             if failed and settings:
@@ -249,7 +224,10 @@ class Tree:
             return passed + others, failed or failed_kept, seconds | more
         passed, seconds, begin, name, is_cut = [], {}, time.monotonic(), None, False
         suites = [name if ":" in name else f"kselftest:{name}" for name in names]
-        child = subprocess.Popen([MACHINE_SH, "test", self.folder, f"TEST_TIMEOUT={LIMIT_S}", *settings, "--", *suites],
+        # of a program with all of its cases
+        longest = max(sum(self.seconds.get(name, 0) for name in cases.names_of(group)) for group in names)
+        settings = (f"TEST_TIMEOUT={max(LIMIT_S, int(6 * longest))}", *settings)
+        child = subprocess.Popen([MACHINE_SH, "test", self.folder, *settings, "--", *suites],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  errors="replace", start_new_session=True)
         timer = self.limit(child, None)
@@ -273,8 +251,9 @@ class Tree:
         if code and not name:
             raise SystemExit("the kernel does not start")
         seconds[name] = time.monotonic() - begin
-        is_cut &= time.monotonic() - begin < 2 * LIMIT_S
-        return passed, cases.names_of(name)[0] if code and not is_cut else None, seconds
+        if code and is_cut and seconds[name] < 2 * LIMIT_S:
+            raise Cut
+        return passed, cases.names_of(name)[0] if code else None, seconds
 
 
 class Run:
@@ -309,36 +288,44 @@ class Run:
         trees = trees[:os.cpu_count() or 1]
         with concurrent.futures.ThreadPoolExecutor() as pool:
             parts = [pool.submit(measure_some, tree, others[i::len(trees)], *([KEPT],)[i:]) for i, tree in enumerate(trees)]
-            for part in parts:
-                part.result()
+            try:
+                for part in parts:
+                    part.result()
+            except Cut:
+                raise SystemExit("this machine is too slow for all tests") from None
         return executed, with_code, sorted(passed), seconds
 
     def begin(self, trees, file):
         """Measure, or read from this file what was measured with the same driver and tests."""
-        state, kept = state_of("driver", "hyp", "tests/kselftest"), None
+        state, before = state_of("driver", "hyp", "tests/kselftest"), None
         if file and os.path.exists(file):
             with open(file, "rb") as stream:
-                kept = pickle.load(stream)
+                before = pickle.load(stream)
         if MACHINE != "um":
-            if not kept:
+            if not before:
                 raise SystemExit("it is not known what the kernel in user mode executes: run it with MACHINE=um before")
-            self.executed, self.with_code = kept[1][:2]
+            self.executed, self.with_code = before[1][:2]
+            self.count_tests(self.executed)
             self.names = sorted({name for names in ELSEWHERE[MACHINE].values() for name in names})
             passed, _, self.seconds = trees[0].test(self.names)
             if set(passed) != set(self.names):
                 raise SystemExit(f"without a mutant, it fails: {' '.join(sorted(set(self.names) - set(passed)))}")
             return
-        if not kept or kept[0] != state:
-            kept = state, self.measure(trees)
+        if not before or before[0] != state:
+            before = state, self.measure(trees)
             if file:
                 with open(file, "wb") as stream:
-                    pickle.dump(kept, stream)
-        self.executed, self.with_code, passed, self.seconds = kept[1]
+                    pickle.dump(before, stream)
+        self.executed, self.with_code, passed, self.seconds = before[1]
         print(f"{len(passed)} tests; left out: {' '.join(cases.group(sorted(LEFT_OUT | set(self.names) - set(passed)), 0))}")
         self.names = [name for name in passed if name in self.executed]
-        self.nr_tests = collections.Counter((path, line) for name in self.names for path, executed in self.executed[name].items()
-                                            for line in executed)
+        self.count_tests(self.names)
         print(f"executed: {self.percent():.1f} % of the lines")
+
+    def count_tests(self, names):
+        """Count which of these tests execute each line."""
+        self.nr_tests = collections.Counter((path, line) for name in names for path, executed in self.executed[name].items()
+                                            for line in executed)
 
     def set_keys(self, mutants):
         """Give each mutant a key for the file of results: some have the same name."""
@@ -351,11 +338,14 @@ class Run:
         executed = {path: set().union(*(paths.get(path, ()) for paths in self.executed.values())) for path in self.with_code}
         return 100 * sum(map(len, executed.values())) / sum(map(len, self.with_code.values()))
 
-    def go_on(self, file):
-        """Read the results of earlier runs from this file. Return the keys of all its mutants, and of those that need not be
-        tried."""
-        hashes = {hash_of(key): key for key in self.keys.values()}
-        done = {hashes[name]: row for name, row in read_results().items() if name in hashes}
+    def is_listed(self, key):
+        return bool((self.equivalents | self.known).intersection((key, key.rpartition(" #")[0])))
+
+    def go_on(self, file, chosen):
+        """Read the results of earlier runs from this file. Of the chosen mutants, return the keys of those that it has, and of
+        those that need not be tried."""
+        hashes = {kept.hash_of(key): key for key in self.keys.values()}
+        done = {hashes[name]: row for name, row in kept.read_results().items() if name in hashes}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
             for line in rows:
@@ -363,18 +353,29 @@ class Run:
                 # the last result of a mutant counts; a row may be cut
                 if len(columns) == 3:
                     done[columns[2]] = columns[:2]
+        present = set(self.keys.values())
+        # the lists may have changed
+        done = {key: row for key, row in done.items() if key in present and row[1] != "the list" and not self.is_listed(key)}
         self.done = dict(done)
-        known = set(done).intersection(self.keys.values())
+        known = set(done).intersection(self.keys[id(mutant)] for mutant in chosen)
         if MACHINE != "um":
             self.survivors = {key for key, (result, by) in done.items() if result == SURVIVED and not by.startswith(MACHINE) and
                               key.split(":")[0] in ELSEWHERE[MACHINE]}
             done = {key: row for key, row in done.items() if key not in self.survivors}
         if again := os.environ.get("AGAIN"):
             done = {key: row for key, row in done.items()
-                    if row[0] != SURVIVED or again == "rest" and not row[1].endswith(f": {MOST} tests")}
+                    if row[0] != SURVIVED or again == "rest" and int((re.findall(r": (\d+) tests", row[1]) or [MOST])[0]) < MOST}
         for key in known.intersection(done):
             self.count(*done[key], key)
         return known, done
+
+    def keep(self, file):
+        """Write the results, but not those of tests that have also failed without a change."""
+        self.done = {key: row for key, row in self.done.items() if row[0] != KILLED or row[1] not in self.accidents}
+        with open(file, "w", encoding="utf-8") as rows:
+            for key, (result, by) in self.done.items():
+                print(result, by, key, sep="\t", file=rows)
+        kept.write_results(self.done)
 
     def count(self, result, by, name):
         self.counts[result] = self.counts.get(result, 0) + 1
@@ -458,7 +459,10 @@ class Run:
     def check(self, tree):
         """Test the driver without a change."""
         tree.build()
-        _, failed, _ = tree.test(cases.group(self.names, 0), "FIRST_FAILURE=1")
+        try:
+            _, failed, _ = tree.test(cases.group(self.names, 0), "FIRST_FAILURE=1")
+        except Cut:
+            return
         with self.lock:
             self.unchanged += 1
             if failed:
@@ -471,14 +475,17 @@ class Run:
                 if not mutant:
                     self.check(tree)
                     continue
-                result, by = self.judge(tree, mutant)
+                try:
+                    result, by = self.judge(tree, mutant)
+                except Cut:
+                    continue
                 with self.lock:
                     self.count(result, by, mutant.name)
                     self.done[self.keys[id(mutant)]] = result, by
                     if results:
                         with open(results, "a", encoding="utf-8") as file:
                             file.write(f"{result}\t{by}\t{self.keys[id(mutant)]}\n")
-                if result == SURVIVED and by != "the list" or os.environ.get("VERBOSE"):
+                if os.environ.get("VERBOSE"):
                     print(f"{result} by {by} - {mutant}", flush=True)
         except queue.Empty:
             pass
@@ -486,14 +493,13 @@ class Run:
             self.error = error
 
 
-def list_mutants(only):
+def list_mutants():
     found = []
     for path in sorted(glob.glob("driver/**/*.c", root_dir=TOP, recursive=True)):
-        if path == NO_MODULE or only and path not in only:
-            continue
-        with open(os.path.join(TOP, path), encoding="utf-8") as file:
-            found += generator.mutants_of(path, file.read())
-    return [mutant for mutant in found if os.environ.get("ONLY", "") in mutant.name]
+        if path != NO_MODULE:
+            with open(os.path.join(TOP, path), encoding="utf-8") as file:
+                found += generator.mutants_of(path, file.read())
+    return found
 
 
 def main(only):
@@ -507,19 +513,20 @@ def main(only):
         try:
             for i in range(WORKERS):
                 trees.append(Tree(os.path.join(folder, str(i))))
-            chosen = list_mutants(only)
+            everything = list_mutants()
+            run.set_keys(everything)
+            chosen = [mutant for mutant in everything
+                      if (not only or mutant.path in only) and os.environ.get("ONLY", "") in mutant.name]
             if not chosen:
-                raise SystemExit(f"nothing to mutate in {' '.join(only)}")
-            everything = len(chosen)
-            run.set_keys(chosen)
+                raise SystemExit("nothing to mutate: no mutant is in these files and has the text of ONLY=")
             # a change of the driver leaves the other mutants of the sample as they are
             chosen.sort(key=lambda mutant: hashlib.sha256(f"{seed} {run.keys[id(mutant)]}".encode()).digest())
             results = os.environ.get("RESULTS")
-            known, done = run.go_on(results) if results else ((), ())
+            known, done = run.go_on(results, chosen) if results else ((), ())
             if size != "all":
                 # mutants that an earlier run has tried stay part of the sample
                 chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if run.keys[id(mutant)] in known]
-            print(f"driver: {len(chosen)} of {everything} mutants", flush=True)
+            print(f"driver: {len(chosen)} of {len(everything)} mutants", flush=True)
             run.begin(trees, results and results + ".lines")
             for tree in trees:
                 tree.seconds = run.seconds
@@ -529,6 +536,7 @@ def main(only):
                 if i % UNCHANGED == UNCHANGED - 1:
                     todo.put(None)
                 todo.put(mutant)
+            todo.put(None)
             threads = [threading.Thread(target=run.work, args=(tree, todo, results)) for tree in trees]
             for thread in threads:
                 thread.start()
@@ -538,10 +546,13 @@ def main(only):
             for tree in trees:
                 tree.machine("end")
     if results:
-        present = set(run.keys.values())
-        write_results({key: row for key, row in run.done.items() if key in present})
+        run.keep(results)
     if run.error:
         raise run.error
+    for mutant in chosen:
+        result, by = run.done.get(run.keys[id(mutant)], (None, None))
+        if result == SURVIVED and by != "the list":
+            print(f"{result} {by} - {mutant}")
     tried = sum(run.counts.values())
     if tried < len(chosen):
         print(f"tried {tried} of {len(chosen)} mutants; the others need more MINUTES= or another MACHINE=")

@@ -44,7 +44,7 @@ def said_of(counts, suffix):
 
 
 def name_of(path):
-    """Return a name without folders: those of two folders are the same."""
+    """Return the same name without folders for a file .gcda and for its .gcno, which is in another folder."""
     return path[path.rindex("driver/"):].replace("/", ":")
 
 

@@ -12,7 +12,7 @@
 #   machine.sh modules TREE [VARIABLE=VALUE]...
 #				build the modules of the tree; not 0 if they do not compile
 #   machine.sh test TREE [SETTING]... -- SUITE...
-#				run these suites with them, as tests/vm/boot.sh does, for 1000 s at most
+#				run these suites with them, as tests/vm/boot.sh does, for 3000 s at most
 #   machine.sh run TREE SHARE SCRIPT [ARGUMENT]...
 #				run this script with them, and with that folder as /mnt/share, for 3000 s at most
 #				(MACHINE=um only)
@@ -78,7 +78,7 @@ options_for()
 run_tests()
 {
 	install
-	options_for 1000 "$@"
+	options_for 3000 "$@"
 	[[ $machine != um ]] || export RUN=$copy/tests/um/run.sh
 	"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- "${options[@]}"
 }

@@ -21,9 +21,10 @@ else
 	"$vm/kernel.sh"
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
-	settings=(ROUNDS=70) suites=(ynl kselftest)
-	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
 	set_own_tracer "$series"
+	# the first of that list is a kselftest
+	settings=(ROUNDS=70) suites=(ynl kselftest "${own_tracer[@]:1}")
+	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}" "${own_tracer[@]}")
 	job 120 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
