@@ -39,10 +39,10 @@ import threading
 import time
 
 import cases
-import kept
 import lines
 import mutants as generator
-from kept import KILLED, SURVIVED
+import outcomes
+from outcomes import KILLED, SURVIVED
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
@@ -344,8 +344,8 @@ class Run:
     def go_on(self, file, chosen):
         """Read the results of earlier runs from this file. Of the chosen mutants, return the keys of those that it has, and of
         those that need not be tried."""
-        hashes = {kept.hash_of(key): key for key in self.keys.values()}
-        done = {hashes[name]: row for name, row in kept.read_results().items() if name in hashes}
+        hashes = {outcomes.hash_of(key): key for key in self.keys.values()}
+        done = {hashes[name]: row for name, row in outcomes.read_results().items() if name in hashes}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
             for line in rows:
@@ -375,7 +375,7 @@ class Run:
         with open(file, "w", encoding="utf-8") as rows:
             for key, (result, by) in self.done.items():
                 print(result, by, key, sep="\t", file=rows)
-        kept.write_results(self.done)
+        outcomes.write_results(self.done)
 
     def count(self, result, by, name):
         self.counts[result] = self.counts.get(result, 0) + 1
@@ -536,7 +536,8 @@ def main(only):
                 if i % UNCHANGED == UNCHANGED - 1:
                     todo.put(None)
                 todo.put(mutant)
-            todo.put(None)
+            if not todo.empty():
+                todo.put(None)
             threads = [threading.Thread(target=run.work, args=(tree, todo, results)) for tree in trees]
             for thread in threads:
                 thread.start()
