@@ -440,13 +440,13 @@ void hyptrace_core_exit(void);
 /* remote.c */
 extern struct workqueue_struct *hyptrace_wq;
 extern struct mutex hyptrace_remotes_lock;
-extern int hyptrace_longest_print_fmt;
 struct hyptrace_remote *hyptrace_remote_get(const char *name);
 int hyptrace_remote_begin_change(struct hyptrace_remote *remote);
 void hyptrace_remote_end_change(struct hyptrace_remote *remote);
 struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial);
 void hyptrace_remote_put(struct hyptrace_remote *remote);
 void hyptrace_remote_names(char *names, size_t size);
+size_t hyptrace_longest_print_fmt(void);
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote);
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,
 					       unsigned int cpu);

@@ -119,22 +119,6 @@ static int remote_init(struct hyptrace_remote *remote)
 	return err;
 }
 
-/* Of all events of all remotes. hyptrace_remotes_lock protects it; also read without it. */
-int hyptrace_longest_print_fmt;
-
-static void find_longest_print_fmt(void)
-{
-	struct hyptrace_remote *remote;
-	int longest = 0;
-	unsigned int i;
-
-	list_for_each_entry(remote, &hyptrace_remotes, node) {
-		for (i = 0; i < remote->nr_events; i++)
-			longest = max_t(int, longest, strlen(remote->events[i]->print_fmt));
-	}
-	WRITE_ONCE(hyptrace_longest_print_fmt, longest);
-}
-
 static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 {
 	struct hyptrace_remote *remote;
@@ -156,7 +140,6 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 
 	remote->serial = ++last_serial;
 	list_add_tail(&remote->node, &hyptrace_remotes);
-	find_longest_print_fmt();
 	hyptrace_debugfs_add(remote);
 	hyptrace_dump_add(remote);
 	scoped_guard(mutex, &remote->control)
@@ -217,10 +200,8 @@ void hyptrace_remote_unregister(struct hyptrace_remote *remote)
 {
 	/* Large rings take long: do not hold up the dumps of other remotes meanwhile. */
 	mutex_lock(&remote->change);
-	scoped_guard(mutex, &hyptrace_remotes_lock) {
+	scoped_guard(mutex, &hyptrace_remotes_lock)
 		list_del(&remote->node);
-		find_longest_print_fmt();
-	}
 	scoped_guard(mutex, &remote->control)
 		retire(remote);
 	mutex_unlock(&remote->change);

@@ -141,6 +141,25 @@ void hyptrace_remote_names(char *names, size_t size)
 }
 
 /**
+ * hyptrace_longest_print_fmt - the length of the longest print format of all events
+ *
+ * Return: characters.
+ */
+size_t hyptrace_longest_print_fmt(void)
+{
+	struct hyptrace_remote *remote;
+	size_t longest = 0;
+	unsigned int i;
+
+	guard(mutex)(&hyptrace_remotes_lock);
+	list_for_each_entry(remote, &hyptrace_remotes, node) {
+		for (i = 0; i < remote->nr_events; i++)
+			longest = max(longest, strlen(remote->events[i]->print_fmt));
+	}
+	return longest;
+}
+
+/**
  * hyptrace_remote_is_tracing - whether the writer may currently record events
  * @remote:	no lock needed
  *
