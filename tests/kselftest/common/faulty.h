@@ -32,7 +32,7 @@
 
 #define __FAULTY_SETUP()					\
 	do {							\
-		ASSERT_EQ(0, module_load("hyptrace_faulty", "")); \
+		ASSERT_EQ(0, module_reload("hyptrace_faulty", "")); \
 		ASSERT_EQ(0, nl_open(&self->nl));		\
 		self->enter = control_event_id(&self->nl, REMOTE, "hyp_enter"); \
 		self->exit = control_event_id(&self->nl, REMOTE, "hyp_exit"); \

@@ -5,38 +5,42 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <linux/module.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Where the kernel's own build installs modules, and where those of others are */
-static const char folders[] = "{kernel/drivers/hyptrace,updates,updates/dkms,extra}";
+/* Where modules of others are, and where the kernel's own build installs these: the first is used */
+static const char folders[] = "{updates,updates/dkms,extra,kernel/drivers/hyptrace}";
 
 /**
  * module_load - load a module of the driver or of the tests
  * @name:	those that it needs must be loaded
  * @parameters:	as on its command line, separated by spaces
  *
- * Return: 0 or a negative errno: -EEXIST if it is loaded.
+ * Return: 0 or a negative errno: -EEXIST if it is loaded, -EOPNOTSUPP if the file is compressed and
+ * the kernel cannot decompress it.
  */
 int module_load(const char *name, const char *parameters)
 {
 	char pattern[PATH_MAX];
 	struct utsname kernel;
+	int fd, err, flags;
 	glob_t found;
-	int fd, err;
 
 	uname(&kernel);
-	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko", kernel.release, folders,
-		 name);
+	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko{,.xz,.zst,.gz}",
+		 kernel.release, folders, name);
 	if (glob(pattern, GLOB_BRACE, NULL, &found))
 		return -ENOENT;
+	flags = strcmp(strrchr(found.gl_pathv[0], '.'), ".ko") ? MODULE_INIT_COMPRESSED_FILE : 0;
 	fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
 	globfree(&found);
 	if (fd < 0)
 		return -errno;
-	err = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
+	err = syscall(SYS_finit_module, fd, parameters, flags) ? -errno : 0;
 	close(fd);
 	return err;
 }
@@ -50,4 +54,18 @@ int module_load(const char *name, const char *parameters)
 int module_unload(const char *name)
 {
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+/**
+ * module_reload - load a module anew, also if it was not loaded
+ * @name:	its name
+ * @parameters:	as for module_load()
+ *
+ * Return: 0 or a negative errno.
+ */
+int module_reload(const char *name, const char *parameters)
+{
+	int err = module_unload(name);
+
+	return err && err != -ENOENT ? err : module_load(name, parameters);
 }

@@ -8,5 +8,6 @@
 
 int module_load(const char *name, const char *parameters);
 int module_unload(const char *name);
+int module_reload(const char *name, const char *parameters);
 
 #endif /* __MODULE_H */

@@ -22,7 +22,6 @@
 FIXTURE(boot) {
 	struct nl nl;
 	int kmsg;
-	bool is_loaded;
 };
 
 FIXTURE_SETUP(boot)
@@ -34,28 +33,22 @@ FIXTURE_SETUP(boot)
 
 FIXTURE_TEARDOWN(boot)
 {
-	EXPECT_TRUE(!self->is_loaded || !module_unload("hyptrace_faulty"));
+	module_unload("hyptrace_faulty");
 	close(self->kmsg);
 	nl_close(&self->nl);
 }
 
 /* Register the remote with these words, and with these parameters of the module. */
-static int boot_with(struct _test_data_boot *self, const char *words, const char *parameters)
+static int boot_with(const char *words, const char *parameters)
 {
 	char all[1024];
-	int err;
-
-	if (self->is_loaded && module_unload("hyptrace_faulty"))
-		return -1;
 	snprintf(all, sizeof(all), "trace=\"%s\" %s", words, parameters);
-	err = module_load("hyptrace_faulty", all);
-	self->is_loaded = !err;
-	return err;
+	return module_reload("hyptrace_faulty", all);
 }
 
-static int boot(struct _test_data_boot *self, const char *words)
+static int boot(const char *words)
 {
-	return boot_with(self, words, "");
+	return boot_with(words, "");
 }
 
 /* The terms that the remote has got, or an empty string */
@@ -109,7 +102,7 @@ TEST_F_TIMEOUT(boot, filters_mean_what_they_say, PATIENCE_S)
 		char words[512];
 
 		snprintf(words, sizeof(words), "%s:filter=%s", cases[i].event, cases[i].filter);
-		ASSERT_EQ(0, boot(self, words));
+		ASSERT_EQ(0, boot(words));
 		EXPECT_STREQ(cases[i].terms, terms()) TH_LOG("%s", cases[i].filter);
 		EXPECT_STREQ(cases[i].filter, filter_text(&self->nl, REMOTE, cases[i].event));
 		EXPECT_FALSE(log_has(self->kmsg, "words of the")) TH_LOG("%s", cases[i].filter);
@@ -163,7 +156,7 @@ TEST_F_TIMEOUT(boot, filters_that_are_wrong_are_ignored_with_a_reason, PATIENCE_
 		char words[512], want[256];
 
 		snprintf(words, sizeof(words), "hyp_enter:filter=%s", filter);
-		ASSERT_EQ(0, boot(self, words));
+		ASSERT_EQ(0, boot(words));
 		snprintf(want, sizeof(want), "\"%s\" in the words of the boot is ignored: %s",
 			 *at ? at : filter, cases[i].why);
 		EXPECT_TRUE(log_gets(self->kmsg, want)) TH_LOG("%s: %s", filter, want);
@@ -206,7 +199,7 @@ TEST_F_TIMEOUT(boot, words_that_are_wrong_are_named, PATIENCE_S)
 		struct info info;
 		char want[256];
 
-		ASSERT_EQ(0, boot(self, cases[i].words));
+		ASSERT_EQ(0, boot(cases[i].words));
 		snprintf(want, sizeof(want), "\"%s\" in the words of the boot is ignored: %s",
 			 cases[i].word, cases[i].why);
 		EXPECT_TRUE(log_gets(self->kmsg, want)) TH_LOG("%s", cases[i].words);
@@ -223,7 +216,7 @@ TEST_F_TIMEOUT(boot, without_events_nothing_is_traced, PATIENCE_S)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		ASSERT_EQ(0, boot(self, words[i]));
+		ASSERT_EQ(0, boot(words[i]));
 		ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 		EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state) TH_LOG("\"%s\"", words[i]);
 	}
@@ -231,14 +224,14 @@ TEST_F_TIMEOUT(boot, without_events_nothing_is_traced, PATIENCE_S)
 
 TEST_F_TIMEOUT(boot, events_are_named_by_globs, PATIENCE_S)
 {
-	ASSERT_EQ(0, boot(self, "hyp_e*,guest_exit"));
+	ASSERT_EQ(0, boot("hyp_e*,guest_exit"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "guest_exit"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "selftest"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "host_hcall"));
 	EXPECT_FALSE(log_has(self->kmsg, "is ignored"));
-	ASSERT_EQ(0, boot(self, "all"));
+	ASSERT_EQ(0, boot("all"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "selftest"));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "host_hcall"));
 	EXPECT_FALSE(log_has(self->kmsg, "is not traced"));
@@ -248,19 +241,19 @@ TEST_F_TIMEOUT(boot, options_are_those_of_the_load, PATIENCE_S)
 {
 	struct info info;
 
-	ASSERT_EQ(0, boot(self, "hyp_enter:size=128K:mode=discard"));
+	ASSERT_EQ(0, boot("hyp_enter:size=128K:mode=discard"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(128 << 10, info.size_requested);
 	EXPECT_EQ(HYPTRACE_MODE_DISCARD, info.mode);
 	EXPECT_FALSE(log_has(self->kmsg, "cannot load rings"));
-	ASSERT_EQ(0, boot(self, "hyp_enter:mode=overwrite:size=0x10000"));
+	ASSERT_EQ(0, boot("hyp_enter:mode=overwrite:size=0x10000"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(64 << 10, info.size_requested);
 	EXPECT_EQ(HYPTRACE_MODE_OVERWRITE, info.mode);
-	ASSERT_EQ(0, boot(self, "hyp_enter:stop=hyp_exit:after=0x10"));
+	ASSERT_EQ(0, boot("hyp_enter:stop=hyp_exit:after=0x10"));
 	EXPECT_FALSE(log_has(self->kmsg, "is ignored"));
 	/* a size that no machine has: that of the default is loaded */
-	ASSERT_EQ(0, boot(self, "hyp_enter:size=1024P"));
+	ASSERT_EQ(0, boot("hyp_enter:size=1024P"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(HYPTRACE_STATE_TRACING, info.state);
 	EXPECT_TRUE(log_gets(self->kmsg, "cannot load rings of 1152921504606846976 bytes"));
@@ -274,12 +267,12 @@ TEST_F_TIMEOUT(boot, an_event_that_the_remote_lacks_is_named, PATIENCE_S)
 
 	ASSERT_LT(0, enter);
 	snprintf(missing, sizeof(missing), "missing=%llu", 1ULL << enter);
-	ASSERT_EQ(0, boot_with(self, "hyp_enter,hyp_exit:stop=hyp_enter", missing));
+	ASSERT_EQ(0, boot_with("hyp_enter,hyp_exit:stop=hyp_enter", missing));
 	EXPECT_TRUE(log_gets(self->kmsg, MISSING("hyp_enter")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	/* of a glob, those that are there */
-	ASSERT_EQ(0, boot_with(self, "hyp_e*:stop=hyp_enter", missing));
+	ASSERT_EQ(0, boot_with("hyp_e*:stop=hyp_enter", missing));
 	EXPECT_TRUE(log_gets(self->kmsg, MISSING("stop=hyp_enter")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_exit"));
 	EXPECT_FALSE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
@@ -290,14 +283,14 @@ TEST_F_TIMEOUT(boot, a_trace_that_does_not_start_leaves_no_rings, PATIENCE_S)
 	struct info info;
 	char event[32];
 
-	ASSERT_EQ(0, boot_with(self, "hyp_enter:size=64K", "tracing_error=-5"));
+	ASSERT_EQ(0, boot_with("hyp_enter:size=64K", "tracing_error=-5"));
 	EXPECT_TRUE(log_gets(self->kmsg, "\"faulty\" is not traced: the remote failed to start"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));
 	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, info.state);
 	/* one without an event does */
 	snprintf(event, sizeof(event), "event_error_id=%d",
 		 control_event_id(&self->nl, REMOTE, "hyp_exit"));
-	ASSERT_EQ(0, boot_with(self, "hyp_e*", event));
+	ASSERT_EQ(0, boot_with("hyp_e*", event));
 	EXPECT_TRUE(log_gets(self->kmsg, IGNORED("hyp_exit", "the remote failed to enable")));
 	EXPECT_TRUE(control_is_enabled(&self->nl, REMOTE, "hyp_enter"));
 	ASSERT_EQ(0, control_info(&self->nl, REMOTE, &info));

@@ -194,7 +194,7 @@ static void begin_dump(struct nl *nl)
 
 /*
  * The kernel fills the first part of a dump at the request, each other part when the part
- * before it is received. So a change in between interrupts the dump.
+ * before it is looked at. So a change in between interrupts the dump.
  */
 TEST_F(faults, dump_is_marked_if_a_change_interrupts_it)
 {
@@ -215,8 +215,7 @@ TEST_F(faults, dump_is_marked_if_a_change_interrupts_it)
 	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 
 	begin_dump(&small);
-	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
-	EXPECT_EQ(0, module_load("hyptrace_faulty", ""));
+	EXPECT_EQ(0, module_reload("hyptrace_faulty", ""));
 	EXPECT_TRUE(dump_rest_is_interrupted(&small, &parts));
 
 	/* A query changes nothing. */
@@ -449,7 +448,7 @@ TEST_F(faults, malformed_records_are_logged)
 	ASSERT_LE(0, kmsg);
 	ASSERT_EQ(0, set_parameter(PARAMETERS "swap_id", 0));
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
-	ASSERT_EQ(0, write_parameter(PARAMETERS "first_page", "14,1b,3"));
+	ASSERT_EQ(0, write_parameter(PARAMETERS "pages", "14,1b,3"));
 	fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(PAGE, read(fd, data, PAGE));

@@ -37,7 +37,7 @@ static int make(const char *what)
 	char parameter[160];
 
 	snprintf(parameter, sizeof(parameter), "what=\"%s\"", what);
-	return module_load("hyptrace_bad", parameter);
+	return module_reload("hyptrace_bad", parameter);
 }
 
 static bool says(const char *text)
@@ -131,7 +131,6 @@ TEST_F(lacks, some_of_an_event)
 	EXPECT_FALSE(has_flag(&self->nl, "first", HYPTRACE_A_EVENT_INCOMPLETE));
 	EXPECT_FALSE(has_flag(&self->nl, EVENT, HYPTRACE_A_EVENT_MISSING));
 	EXPECT_EQ(0, control_enable(&self->nl, REMOTE, EVENT, true));
-	ASSERT_EQ(0, module_unload("hyptrace_bad"));
 	ASSERT_EQ(0, make("missing"));
 	EXPECT_TRUE(has_flag(&self->nl, EVENT, HYPTRACE_A_EVENT_MISSING));
 	EXPECT_FALSE(has_flag(&self->nl, "first", HYPTRACE_A_EVENT_MISSING));
@@ -230,7 +229,6 @@ TEST_F(lacks, some_names_of_values)
 		ASSERT_NE(NULL, field);
 		EXPECT_EQ(symbols[i].nr, read_symbols(field, &last)) TH_LOG("%s", what);
 		EXPECT_EQ(symbols[i].last, last) TH_LOG("%s", what);
-		ASSERT_EQ(0, module_unload("hyptrace_bad"));
 	}
 	ASSERT_EQ(0, make("other"));
 }
@@ -256,7 +254,6 @@ TEST_F(lacks, a_print_format_that_is_short)
 	EXPECT_EQ(40000, strlen(nl_str(nl_attr(nl_first(&all), HYPTRACE_A_EVENT_PRINT_FMT))));
 	ASSERT_EQ(0, get_event(&self->nl, NULL, &all));
 	EXPECT_EQ(2, all.nr);
-	ASSERT_EQ(0, module_unload("hyptrace_bad"));
 	ASSERT_EQ(0, make("longest_format"));
 	EXPECT_EQ(-EMSGSIZE, get_event(&self->nl, EVENT, &all));
 	EXPECT_STREQ("the description is too long for a message", all.message);

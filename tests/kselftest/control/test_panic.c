@@ -56,9 +56,16 @@ FIXTURE_SETUP(panic)
 	ASSERT_LE(0, self->kmsg);
 }
 
+static int unload(const char *module)
+{
+	int err = module_unload(module);
+
+	return err == -ENOENT ? 0 : err;
+}
+
 static int load_driver(const char *parameters)
 {
-	return module_unload("hyptrace_test") ?: module_unload("hyptrace") ?:
+	return unload("hyptrace_faulty") ?: unload("hyptrace_test") ?: unload("hyptrace") ?:
 	       module_load("hyptrace", parameters) ?: module_load("hyptrace_test", "");
 }
 
@@ -66,7 +73,6 @@ FIXTURE_TEARDOWN(panic)
 {
 	close(self->kmsg);
 	nl_close(&self->nl);
-	module_unload("hyptrace_faulty");
 	EXPECT_EQ(0, load_driver(""));
 }
 
@@ -235,7 +241,6 @@ TEST_F_TIMEOUT(panic, without_rings_or_events_it_says_nothing, PATIENCE_S)
 	ASSERT_EQ(0, load(&self->nl, "8"));
 	ASSERT_EQ(0, panics(self->kmsg, 0, REMOTE));
 	EXPECT_FALSE(own.is_there || all.is_there);
-	ASSERT_EQ(0, module_unload("hyptrace_faulty"));
 
 	ASSERT_EQ(0, load(&self->nl, "0"));
 	ASSERT_EQ(0, ready(&self->nl));
@@ -278,14 +283,13 @@ static int panics_with(struct nl *nl, int kmsg, uint64_t commit, uint32_t header
 	      control_ready(nl, FAULTY, NR_SUBBUFS * PAGE, HYPTRACE_MODE_OVERWRITE);
 	if (err)
 		return err;
-	file = fopen(PARAMETERS "first_page", "w");
+	file = fopen(PARAMETERS "pages", "w");
 	if (!file)
 		return -errno;
 	fprintf(file, "%llx,%x,%d", (unsigned long long)commit, header, event);
 	if (fclose(file))
 		return -errno;
-	err = panics(kmsg, 0, FAULTY);
-	return err ?: module_unload("hyptrace_faulty");
+	return panics(kmsg, 0, FAULTY);
 }
 
 TEST_F_TIMEOUT(panic, a_damaged_subbuf_is_skipped, PATIENCE_S)
@@ -315,6 +319,17 @@ TEST_F_TIMEOUT(panic, a_damaged_subbuf_is_skipped, PATIENCE_S)
 		EXPECT_EQ(!cases[i].is_good, all.damaged);
 		EXPECT_TRUE(!own.nr || (own.lines[0].id == 7 && !own.lines[0].cpu));
 	}
+}
+
+/* A panic does not spend long on a damaged ring. */
+TEST_F_TIMEOUT(panic, of_a_damaged_ring_the_last_8_subbufs_are_looked_at, PATIENCE_S)
+{
+	ASSERT_EQ(0, load(&self->nl, "8"));
+	ASSERT_EQ(0, control_ready(&self->nl, FAULTY, 16 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, write_parameter(PARAMETERS "pages", "14,4,65535,12"));
+	ASSERT_EQ(0, panics(self->kmsg, 0, FAULTY));
+	EXPECT_EQ(8, own.damaged);
+	EXPECT_EQ(0, own.nr);
 }
 
 TEST_F_TIMEOUT(panic, an_event_that_was_not_finished_is_counted, PATIENCE_S)

@@ -26,6 +26,7 @@ FIXTURE_SETUP(registration)
 
 FIXTURE_TEARDOWN(registration)
 {
+	module_unload("hyptrace_bad");
 	close(self->kmsg);
 	nl_close(&self->nl);
 }
@@ -35,7 +36,7 @@ static int load(const char *what)
 	char parameter[160];
 
 	snprintf(parameter, sizeof(parameter), "what=%s", what);
-	return module_load("hyptrace_bad", parameter);
+	return module_reload("hyptrace_bad", parameter);
 }
 
 TEST_F_TIMEOUT(registration, wrong_descriptions_are_refused, PATIENCE_S)
@@ -103,7 +104,6 @@ TEST_F(registration, what_is_just_right_is_not_refused)
 	for (i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
 		ASSERT_EQ(0, load(whats[i])) TH_LOG("%s", whats[i]);
 		EXPECT_FALSE(log_has(self->kmsg, "hyptrace:"));
-		ASSERT_EQ(0, module_unload("hyptrace_bad"));
 	}
 }
 

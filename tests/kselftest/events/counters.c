@@ -18,9 +18,7 @@ static struct nl_msg msg;
 /* Load the remote "test" anew, with counters. Return 0 on success. */
 int counters_load_test(void)
 {
-	int err = module_unload("hyptrace_test");
-
-	return err && err != -ENOENT ? err : module_load("hyptrace_test", "counts=1");
+	return module_reload("hyptrace_test", "counts=1");
 }
 
 /* Count an event, or cease to. */

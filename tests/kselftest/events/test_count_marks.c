@@ -36,8 +36,7 @@ FIXTURE_TEARDOWN(count_marks)
 {
 	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, module_unload("hyptrace_test"));
-	EXPECT_EQ(0, module_load("hyptrace_test", ""));
+	EXPECT_EQ(0, module_reload("hyptrace_test", ""));
 }
 
 /* The counter of the visits of a CPU; NULL if there is none, or if it is not alone. */
@@ -147,8 +146,7 @@ TEST_F(count_marks, what_cannot_be_recorded_is_not_counted)
 
 	ASSERT_LT(0, id);
 	snprintf(parameters, sizeof(parameters), "counts=1 missing=0x%llx", 1ULL << id);
-	ASSERT_EQ(0, module_unload("hyptrace_test"));
-	ASSERT_EQ(0, module_load("hyptrace_test", parameters));
+	ASSERT_EQ(0, module_reload("hyptrace_test", parameters));
 	EXPECT_EQ(-EOPNOTSUPP, counters_set(&self->nl, "hyp_enter", true));
 	EXPECT_STREQ("\"hyp_enter\" cannot be counted", counters_message());
 	EXPECT_EQ(0, counters_set(&self->nl, "lock_wait", true));

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "fault.h"
 #include "kmsg.h"
+#include "module.h"
 
 /* Far more than a load needs */
 #define MOST_FAULTS	20000
@@ -45,7 +46,9 @@ static void unload_all(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (is_loaded(names[i]) && syscall(SYS_delete_module, names[i], O_NONBLOCK))
+		int err = module_unload(names[i]);
+
+		if (err && err != -ENOENT)
 			abort();
 	}
 }
@@ -196,7 +199,7 @@ static void sweep(struct __test_metadata *_metadata, struct _test_data_fail_load
 		if (failed && nth)
 			(*(err ? &self->nr_failed : &self->nr_loaded))++;
 		if (!err)
-			ASSERT_EQ(0, syscall(SYS_delete_module, name, O_NONBLOCK));
+			ASSERT_EQ(0, module_unload(name));
 		if (!failed) {
 			round++;
 			nth = 0;

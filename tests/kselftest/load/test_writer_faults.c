@@ -52,8 +52,7 @@ FIXTURE_TEARDOWN(writer_faults)
 	set_parameter(PARAMETERS "fault_cpu", -1);
 	control_fresh(&self->nl, REMOTE);
 	nl_close(&self->nl);
-	EXPECT_EQ(0, module_unload("hyptrace_test"));
-	EXPECT_EQ(0, module_load("hyptrace_test", ""));
+	EXPECT_EQ(0, module_reload("hyptrace_test", ""));
 }
 
 static int request_load(struct nl *nl)

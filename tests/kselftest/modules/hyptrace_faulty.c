@@ -110,9 +110,9 @@ static int call_panic(const char *value, const struct kernel_param *param);
 module_param_call(panic, call_panic, NULL, NULL, 0200);
 MODULE_PARM_DESC(panic, "a write calls what hyptrace does if the kernel panics");
 
-static int set_first_page(const char *value, const struct kernel_param *param);
-module_param_call(first_page, set_first_page, NULL, NULL, 0200);
-MODULE_PARM_DESC(first_page, "COMMIT,HEADER,EVENT: write a sub-buffer with one record into the ring of CPU 0");
+static int set_pages(const char *value, const struct kernel_param *param);
+module_param_call(pages, set_pages, NULL, NULL, 0200);
+MODULE_PARM_DESC(pages, "COMMIT,HEADER,EVENT[,NR]: write sub-buffers with one record into the first NR (1) pages of the ring of CPU 0");
 
 static int unfinished;
 module_param(unfinished, int, 0600);
@@ -530,22 +530,27 @@ static int call_panic(const char *value, const struct kernel_param *param)
 	return 0;
 }
 
-static int set_first_page(const char *value, const struct kernel_param *param)
+static int set_pages(const char *value, const struct kernel_param *param)
 {
 	struct { u32 header; u16 event; u64 id; } record = { .id = 7 };
 	struct hyptrace_subbuf *subbuf;
+	unsigned int i, nr = 1;
 	u64 commit;
 
 	if (!ring_of_cpu_0)
 		return -ENODEV;
-	if (sscanf(value, "%llx,%x,%hu", &commit, &record.header, &record.event) != 3)
+	if (sscanf(value, "%llx,%x,%hu,%u", &commit, &record.header, &record.event, &nr) < 3 ||
+	    nr > ring_of_cpu_0->nr_pages)
 		return -EINVAL;
-	subbuf = page_address(ring_of_cpu_0->pages[0]);
-	subbuf->time_stamp = ktime_get_boot_fast_ns();
-	subbuf->commit = commit;
-	memcpy(subbuf->data, &record.header, sizeof(u32));
-	memcpy(subbuf->data + sizeof(u32), &record.event, sizeof(u16));
-	memcpy(subbuf->data + sizeof(u32) + sizeof(u64), &record.id, sizeof(u64));
+	for (i = 0; i < nr; i++) {
+		subbuf = page_address(ring_of_cpu_0->pages[i]);
+		/* no two have the same */
+		subbuf->time_stamp = ktime_get_boot_fast_ns() + i;
+		subbuf->commit = commit;
+		memcpy(subbuf->data, &record.header, sizeof(u32));
+		memcpy(subbuf->data + sizeof(u32), &record.event, sizeof(u16));
+		memcpy(subbuf->data + sizeof(u32) + sizeof(u64), &record.id, sizeof(u64));
+	}
 
 	return 0;
 }
