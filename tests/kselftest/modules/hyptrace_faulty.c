@@ -511,7 +511,6 @@ static DECLARE_WORK(work, family_work);
 static int add_family(const char *value, const struct kernel_param *param)
 {
 	schedule_work(&work);
-
 	return 0;
 }
 
@@ -526,13 +525,12 @@ static int call_panic(const char *value, const struct kernel_param *param)
 		if (strstr(name, "[hyptrace]"))
 			block->notifier_call(block, 0, NULL);
 	}
-
 	return 0;
 }
 
 static int set_pages(const char *value, const struct kernel_param *param)
 {
-	struct { u32 header; u16 event; u64 id; } record = { .id = 7 };
+	struct { u32 header; u16 event, unused[3]; u64 id; } __packed record = { .id = 7 };
 	struct hyptrace_subbuf *subbuf;
 	unsigned int i, nr = 1;
 	u64 commit;
@@ -547,11 +545,8 @@ static int set_pages(const char *value, const struct kernel_param *param)
 		/* no two have the same */
 		subbuf->time_stamp = ktime_get_boot_fast_ns() + i;
 		subbuf->commit = commit;
-		memcpy(subbuf->data, &record.header, sizeof(u32));
-		memcpy(subbuf->data + sizeof(u32), &record.event, sizeof(u16));
-		memcpy(subbuf->data + sizeof(u32) + sizeof(u64), &record.id, sizeof(u64));
+		memcpy(subbuf->data, &record, sizeof(record));
 	}
-
 	return 0;
 }
 
