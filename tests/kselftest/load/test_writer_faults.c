@@ -286,17 +286,22 @@ TEST_F(writer_faults, what_one_cpu_does_not_count_does_not_end_other_counting)
 	EXPECT_EQ(2, visits(&self->nl, CPU));
 }
 
-/* What a writer of other sources answers to each question about itself, and what the log says */
+/* What a writer answers with which its module cannot be loaded, and what the log says */
 static const struct {
+	int		op;
 	int		answer;
 	const char	*says;
 } strangers[] = {
-	{ -ENODEV, "the writer does not answer" },
-	{ HYPTRACE_ABI_VERSION + 1, "of the contract at the writer" },
-	{ HYPTRACE_ABI_VERSION, "the writer was built with another list of events" },
+	{ HYPTRACE_OP_INFO, -ENODEV, "the writer does not answer" },
+	{ HYPTRACE_OP_INFO, HYPTRACE_ABI_VERSION + 1, "of the contract at the writer" },
+	{ HYPTRACE_OP_INFO, HYPTRACE_ABI_VERSION,
+	  "the writer was built with another list of events" },
+	{ HYPTRACE_OP_MOVE, -EBUSY, "CPU 0 is off and still attached to a ring of an earlier" },
+	{ HYPTRACE_OP_MOVE, -EIO, "that an earlier module left on CPU 0 cannot be freed: -5" },
+	{ HYPTRACE_OP_RING_FREE, -EIO, "left on CPU 0 cannot be freed: -5" },
 };
 
-TEST_F(writer_faults, a_writer_of_other_sources_is_refused)
+TEST_F(writer_faults, a_writer_that_cannot_be_used_is_refused)
 {
 	const int kmsg = log_open();
 	char parameters[64];
@@ -305,12 +310,13 @@ TEST_F(writer_faults, a_writer_of_other_sources_is_refused)
 	ASSERT_EQ(0, module_unload("hyptrace_test"));
 	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
 		snprintf(parameters, sizeof(parameters), "fault_op=%d fault_ret=%d",
-			 HYPTRACE_OP_INFO, strangers[i].answer);
+			 strangers[i].op, strangers[i].answer);
 		EXPECT_NE(0, module_load("hyptrace_test", parameters))
 			TH_LOG("%s", strangers[i].says);
 		EXPECT_TRUE(log_has(kmsg, strangers[i].says)) TH_LOG("%s", strangers[i].says);
 	}
 	ASSERT_EQ(0, module_load("hyptrace_test", ""));
+	EXPECT_FALSE(log_has(kmsg, "that an earlier module left"));
 	close(kmsg);
 }
 
