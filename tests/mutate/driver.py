@@ -86,8 +86,8 @@ ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
 OF_ERRORS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put|if \(!")
 FAULTS = {"test_fail_load", "test_fail_nth"}
-# ... or it frees something, and the test looks for what is not.
-OF_FREEING, LEAKS = re.compile(r"free|put"), "test_leak.sh"
+# ... or it allocates or frees something, and the test looks for what is not freed.
+OF_FREEING, LEAKS = re.compile(r"alloc|free|put"), "test_leak.sh"
 # The compiler moves the code of a statement by a few lines at most.
 NEAR = 3
 # Most tests sleep a lot in user mode, so there are more workers than CPUs.

@@ -115,6 +115,15 @@ TEST_F(notify, one_for_each_change_of_the_settings)
 	EXPECT_EQ(1 << 20, nl_u64(nl_attr(hdr, HYPTRACE_A_REMOTE_SIZE_REQUESTED)));
 }
 
+TEST_F(notify, one_for_each_resize)
+{
+	ASSERT_EQ(0, control_load(&self->nl, variant->remote, 4 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	ASSERT_EQ(0, control_set_size(&self->nl, variant->remote, 8 * PAGE));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+	EXPECT_QUIET();
+}
+
 TEST_F(notify, one_for_each_event_enabled_or_disabled)
 {
 	const struct nlmsghdr *hdr;

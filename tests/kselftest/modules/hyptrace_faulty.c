@@ -533,7 +533,7 @@ static int set_pages(const char *value, const struct kernel_param *param)
 	struct { u32 header; u16 event, unused[3]; u64 id; } __packed record = { .id = 7 };
 	struct hyptrace_subbuf *subbuf;
 	unsigned int i, nr = 1;
-	u64 commit;
+	u64 commit, now = ktime_get_boot_fast_ns();
 
 	if (!ring_of_cpu_0)
 		return -ENODEV;
@@ -542,8 +542,7 @@ static int set_pages(const char *value, const struct kernel_param *param)
 		return -EINVAL;
 	for (i = 0; i < nr; i++) {
 		subbuf = page_address(ring_of_cpu_0->pages[i]);
-		/* no two have the same */
-		subbuf->time_stamp = ktime_get_boot_fast_ns() + i;
+		subbuf->time_stamp = now - i;
 		subbuf->commit = commit;
 		memcpy(subbuf->data, &record, sizeof(record));
 	}
