@@ -249,15 +249,32 @@ TEST_F(lacks, a_print_format_that_is_short)
 {
 	static struct nl_answer all;
 
-	ASSERT_EQ(0, make("long_format"));
+	ASSERT_EQ(0, make("length=40000"));
 	ASSERT_EQ(0, get_event(&self->nl, EVENT, &all));
 	EXPECT_EQ(40000, strlen(nl_str(nl_attr(nl_first(&all), HYPTRACE_A_EVENT_PRINT_FMT))));
 	ASSERT_EQ(0, get_event(&self->nl, NULL, &all));
 	EXPECT_EQ(2, all.nr);
-	ASSERT_EQ(0, make("longest_format"));
+	ASSERT_EQ(0, make("length=70000"));
 	EXPECT_EQ(-EMSGSIZE, get_event(&self->nl, EVENT, &all));
 	EXPECT_STREQ("the description is too long for a message", all.message);
 	EXPECT_EQ(0, get_event(&self->nl, "first", &all));
+}
+
+/* Where the description of a field begins in one message and does not fit, a longer one has it. */
+TEST_F(lacks, an_event_that_does_not_fit_in_a_page_is_whole)
+{
+	static struct nl_answer answer;
+	unsigned int length, others = 0;
+	char what[32];
+
+	for (length = 3072; length < 4096; length += 32) {
+		snprintf(what, sizeof(what), "length=%u", length);
+		ASSERT_EQ(0, make(what));
+		ASSERT_EQ(0, get_event(&self->nl, EVENT, &answer));
+		if (!others)
+			others = nl_first(&answer)->nlmsg_len - length;
+		EXPECT_EQ(others, nl_first(&answer)->nlmsg_len - length) TH_LOG("%s", what);
+	}
 }
 
 TEST_F(lacks, a_start)

@@ -173,7 +173,7 @@ static struct hyptrace_event second = {
 	.id = 1,
 };
 
-/* It does not fit in an attribute; its last 40000 characters do. */
+/* "length=" uses the end of it. An attribute has room for 65,530 characters. */
 static char long_format[70001] = { [0 ... 69999] = ' ' };
 
 static const struct hyptrace_event *first_event(void)
@@ -215,6 +215,8 @@ static void make_unresizable(void)
 
 static void make_bad(void)
 {
+	unsigned int length;
+
 	WITHOUT(load_trace_buffer);
 	WITHOUT(unload_trace_buffer);
 	WITHOUT(enable_tracing);
@@ -295,10 +297,8 @@ static void make_bad(void)
 		second.size = 10;
 	if (!strncmp(what, "format=", 7))
 		second.print_fmt = what + 7;
-	if (!strcmp(what, "long_format"))
-		second.print_fmt = long_format + 30000;
-	if (!strcmp(what, "longest_format"))
-		second.print_fmt = long_format;
+	if (sscanf(what, "length=%u", &length) == 1 && length < sizeof(long_format))
+		second.print_fmt = long_format + sizeof(long_format) - 1 - length;
 	if (!strncmp(what, "name=", 5))
 		desc.name = what + 5;
 	if (!strncmp(what, "event=", 6))
