@@ -80,8 +80,8 @@ ELSEWHERE = {
 }
 # The kernel has it in itself, so each mutant would be a new kernel.
 NO_MODULE = "driver/remotes/el2.c"
-# If more cases than these execute a statement, those that take longer than this are left out, unless they execute a line of
-# the file that at most FEW cases do.
+# Without AGAIN=, if more cases than these execute a statement, those that take longer than this are left out, unless they
+# execute a line of the file that at most FEW cases do.
 ENOUGH, SLOW_S, FEW = 10, 5, 3
 # ... or the statement may belong to an error, and the test has allocations fail.
 OF_ERRORS = re.compile(r"\berr|\bret\b|-E[A-Z]|ERR_PTR|return|free|put|if \(!")
@@ -423,7 +423,7 @@ class Run:
         with_code = self.lines_of(mutant)
         names = [name for name in self.names
                  if not with_code or with_code & self.executed[name].get(mutant.path, set())]
-        if len(names) > ENOUGH:
+        if len(names) > ENOUGH and not os.environ.get("AGAIN"):
             rare = {line for path, line in self.nr_tests if path == mutant.path and self.nr_tests[path, line] <= FEW}
             statement = mutant.name.split(": ", 2)[-1]
             is_error, frees = OF_ERRORS.search(statement), OF_FREEING.search(statement)
