@@ -15,7 +15,7 @@
 #include "netlink.h"
 
 /*
- * The least bytes of the parts of a dump of events, for which clients have room: see netlink_dump().
+ * The least bytes of the parts of a dump of events, for which clients have room: netlink_dump().
  * Each event must fit, with its print format, and each name in it once more in a nest.
  */
 #define EVENTS_DUMP_BYTES	SZ_16K

@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Where modules of others are, and where the kernel's own build installs these: the first is used */
+/* Where modules of others are, and where the kernel's own build installs them: the first is used */
 static const char folders[] = "{updates,updates/dkms,extra,kernel/drivers/hyptrace}";
 
 /**

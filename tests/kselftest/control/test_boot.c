@@ -42,6 +42,7 @@ FIXTURE_TEARDOWN(boot)
 static int boot_with(const char *words, const char *parameters)
 {
 	char all[1024];
+
 	snprintf(all, sizeof(all), "trace=\"%s\" %s", words, parameters);
 	return module_reload("hyptrace_faulty", all);
 }
