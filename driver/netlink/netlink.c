@@ -14,13 +14,6 @@
 #include "../compat.h"
 #include "netlink.h"
 
-/*
- * The least bytes of the parts of a dump of events, for which clients have room: netlink_dump().
- * Each event must fit, with its print format, and each name in it once more in a nest.
- */
-#define EVENTS_DUMP_BYTES	SZ_16K
-#define PER_PRINT_FMT		3
-
 static void watch_losses(struct work_struct *work)
 {
 	hyptrace_remotes_watch_losses();
@@ -176,12 +169,12 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	if (err)
 		return err;
 	/*
-	 * The first part of a dump may have only a page, which may have no room for an event. The
-	 * parts of one dump have the same room: a longer event that is registered later ends it.
+	 * The first part of a dump may have only a page. Clients have room for 16 KB: netlink_dump().
+	 * Each event must fit, with its print format, and each name in it once more in a nest. All
+	 * parts of a dump have this room: a longer event that is registered later ends it.
 	 */
 	if (genl_info_dump(cb)->genlhdr->cmd == HYPTRACE_CMD_EVENT_GET)
-		cb->min_dump_alloc = max_t(u32, EVENTS_DUMP_BYTES,
-					   PER_PRINT_FMT * hyptrace_longest_print_fmt());
+		cb->min_dump_alloc = max_t(u32, SZ_16K, 3 * hyptrace_longest_print_fmt());
 	/* For a dump without a policy, generic netlink has not checked the attributes. */
 	if (!genl_info_dump(cb)->attrs && nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, nlmsg_attrdata(cb->nlh, GENL_HDRLEN),

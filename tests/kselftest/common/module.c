@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <linux/module.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -20,27 +18,26 @@ static const char folders[] = "{updates,updates/dkms,extra,kernel/drivers/hyptra
  * @name:	those that it needs must be loaded
  * @parameters:	as on its command line, separated by spaces
  *
- * Return: 0 or a negative errno: -EEXIST if it is loaded, -EOPNOTSUPP if the file is compressed and
- * the kernel cannot decompress it.
+ * Return: 0 or a negative errno: -EEXIST if it is loaded, -ENOENT if there is no such file that is
+ * not compressed.
  */
 int module_load(const char *name, const char *parameters)
 {
 	char pattern[PATH_MAX];
 	struct utsname kernel;
-	int fd, err, flags;
+	int fd, err;
 	glob_t found;
 
 	uname(&kernel);
-	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko{,.xz,.zst,.gz}",
+	snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko",
 		 kernel.release, folders, name);
 	if (glob(pattern, GLOB_BRACE, NULL, &found))
 		return -ENOENT;
-	flags = strcmp(strrchr(found.gl_pathv[0], '.'), ".ko") ? MODULE_INIT_COMPRESSED_FILE : 0;
 	fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
 	globfree(&found);
 	if (fd < 0)
 		return -errno;
-	err = syscall(SYS_finit_module, fd, parameters, flags) ? -errno : 0;
+	err = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
 	close(fd);
 	return err;
 }
@@ -49,11 +46,11 @@ int module_load(const char *name, const char *parameters)
  * module_unload - unload a module
  * @name:	its name
  *
- * Return: 0 or a negative errno: -ENOENT if it is not loaded, -EWOULDBLOCK if it is in use.
+ * Return: 0, also if it is not loaded, or a negative errno: -EWOULDBLOCK if it is in use.
  */
 int module_unload(const char *name)
 {
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+	return syscall(SYS_delete_module, name, O_NONBLOCK) && errno != ENOENT ? -errno : 0;
 }
 
 /**
@@ -65,7 +62,5 @@ int module_unload(const char *name)
  */
 int module_reload(const char *name, const char *parameters)
 {
-	int err = module_unload(name);
-
-	return err && err != -ENOENT ? err : module_load(name, parameters);
+	return module_unload(name) ?: module_load(name, parameters);
 }

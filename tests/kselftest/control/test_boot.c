@@ -33,7 +33,7 @@ FIXTURE_SETUP(boot)
 
 FIXTURE_TEARDOWN(boot)
 {
-	module_unload("hyptrace_faulty");
+	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
 	close(self->kmsg);
 	nl_close(&self->nl);
 }

@@ -260,7 +260,7 @@ TEST_F(lacks, a_print_format_that_is_short)
 	EXPECT_EQ(0, get_event(&self->nl, "first", &all));
 }
 
-/* Where the description of a field begins in one message and does not fit, a longer one has it. */
+/* A field that does not fit in the first message for the answer is in a longer one. */
 TEST_F(lacks, an_event_that_does_not_fit_in_a_page_is_whole)
 {
 	static struct nl_answer answer;

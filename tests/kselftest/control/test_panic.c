@@ -56,16 +56,10 @@ FIXTURE_SETUP(panic)
 	ASSERT_LE(0, self->kmsg);
 }
 
-static int unload(const char *module)
-{
-	int err = module_unload(module);
-
-	return err == -ENOENT ? 0 : err;
-}
-
 static int load_driver(const char *parameters)
 {
-	return unload("hyptrace_faulty") ?: unload("hyptrace_test") ?: unload("hyptrace") ?:
+	return module_unload("hyptrace_faulty") ?: module_unload("hyptrace_test") ?:
+	       module_unload("hyptrace") ?:
 	       module_load("hyptrace", parameters) ?: module_load("hyptrace_test", "");
 }
 

@@ -26,7 +26,7 @@ FIXTURE_SETUP(registration)
 
 FIXTURE_TEARDOWN(registration)
 {
-	module_unload("hyptrace_bad");
+	EXPECT_EQ(0, module_unload("hyptrace_bad"));
 	close(self->kmsg);
 	nl_close(&self->nl);
 }

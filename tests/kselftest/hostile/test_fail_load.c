@@ -46,9 +46,7 @@ static void unload_all(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		int err = module_unload(names[i]);
-
-		if (err && err != -ENOENT)
+		if (module_unload(names[i]))
 			abort();
 	}
 }

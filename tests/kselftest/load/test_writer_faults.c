@@ -291,7 +291,7 @@ static const struct {
 	int		op;
 	int		answer;
 	const char	*says;
-} strangers[] = {
+} unusable[] = {
 	{ HYPTRACE_OP_INFO, -ENODEV, "the writer does not answer" },
 	{ HYPTRACE_OP_INFO, HYPTRACE_ABI_VERSION + 1, "of the contract at the writer" },
 	{ HYPTRACE_OP_INFO, HYPTRACE_ABI_VERSION,
@@ -308,12 +308,12 @@ TEST_F(writer_faults, a_writer_that_cannot_be_used_is_refused)
 	unsigned int i;
 
 	ASSERT_EQ(0, module_unload("hyptrace_test"));
-	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+	for (i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
 		snprintf(parameters, sizeof(parameters), "fault_op=%d fault_ret=%d",
-			 strangers[i].op, strangers[i].answer);
+			 unusable[i].op, unusable[i].answer);
 		EXPECT_NE(0, module_load("hyptrace_test", parameters))
-			TH_LOG("%s", strangers[i].says);
-		EXPECT_TRUE(log_has(kmsg, strangers[i].says)) TH_LOG("%s", strangers[i].says);
+			TH_LOG("%s", unusable[i].says);
+		EXPECT_TRUE(log_has(kmsg, unusable[i].says)) TH_LOG("%s", unusable[i].says);
 	}
 	ASSERT_EQ(0, module_load("hyptrace_test", ""));
 	EXPECT_FALSE(log_has(kmsg, "that an earlier module left"));
