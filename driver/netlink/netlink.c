@@ -169,9 +169,9 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	if (err)
 		return err;
 	/*
-	 * The first part of a dump may have only a page. Clients have room for 16 KB: netlink_dump().
-	 * Each event must fit, with its print format, and each name in it once more in a nest. All
-	 * parts of a dump have this room: a longer event that is registered later ends it.
+	 * The first part of a dump may have only a page. Clients have room for 16 KB: see
+	 * netlink_dump(). Each event must fit, with its print format, and each name in it once more
+	 * in a nest. All parts of a dump have this room: a longer event that comes later ends it.
 	 */
 	if (genl_info_dump(cb)->genlhdr->cmd == HYPTRACE_CMD_EVENT_GET)
 		cb->min_dump_alloc = max_t(u32, SZ_16K, 3 * hyptrace_longest_print_fmt());
