@@ -7,7 +7,7 @@ complaints=(
 	'[Hh]yp panic' 'HYP panic' 'hyp panic'
 	'detected stalls' 'self-detected stall' 'blocked for more than' 'soft lockup'
 	'possible (circular|recursive|irq)' 'inconsistent lock state' 'bad unlock balance' 'held lock freed'
-	'lock held when returning' 'non-static key' 'suspicious RCU' 'scheduling while atomic'
+	'lock held when returning' 'non-static key' 'suspicious RCU' 'suspiciously returned' 'scheduling while atomic'
 	'sleeping function called' 'UBSAN:' 'KASAN:' 'KCSAN:' 'ODEBUG:' 'refcount_t:' 'corruption'
 	'unreferenced object' 'new suspected memory leaks' 'page allocation failure'
 	# but for the pages of rings (core/buffer.c), which a test leaks on purpose
