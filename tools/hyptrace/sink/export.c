@@ -5,7 +5,6 @@
 #include "output/die.h"
 #include "export.h"
 
-/* The linker puts the formats of all files together. */
 extern const struct export_format __start_export_formats[], __stop_export_formats[];
 
 /* The next format in the order of the help, after the last one; NULL at the end */
@@ -60,7 +59,6 @@ int export_open(struct export *x, const char *name, struct out *out)
 	return EXIT_DONE;
 }
 
-/* Write what is left for a file, and close it. */
 int export_close(struct export *x, const char *name, struct out *out)
 {
 	out_flush(out);

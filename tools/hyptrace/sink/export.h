@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The formats of hyptrace export. A format is a file with a struct export_format; cmd_export.c gets
- * the events and gives them to the format.
- */
+/* The formats of hyptrace export: cmd_export.c gets the events and gives them to one. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -10,9 +7,7 @@
 #include "lib/hyptrace_model.h"
 #include "session/select.h"
 
-/* origin.c: where the events are from, so those of many machines can be told apart */
-
-/* No text is NULL; what is not known is empty. */
+/* origin.c: where the events are from. No text is NULL; what is not known is empty. */
 struct origin {
 	char	*uname;		/* has the next four */
 	char	*system;
@@ -84,10 +79,6 @@ struct export_part {
  *
  * Errors of @out need no check and no message: cmd_export.c stops and reports them. die_no_memory()
  * may be called; the temporary output is then left behind.
- *
- *	static const struct export_format format EXPORT_FORMAT = { ... };
- *
- * The linker puts the formats of all files together.
  */
 struct export_format {
 	const char		*name;
@@ -102,10 +93,7 @@ struct export_format {
 	const struct export_format	*host;
 	int			(*begin)(struct export *x);
 	void			(*begin_part)(struct export_part *part);
-	/*
-	 * If the member lost of a record is not 0, events were lost right before it. If its data is
-	 * NULL, there is no event but only the loss.
-	 */
+	/* Events were lost before a record whose lost is not 0; one without data is only a loss. */
 	void			(*events)(struct export_part *part,
 					  const struct hyptrace_stream_event *events,
 					  unsigned int nr);
@@ -118,7 +106,7 @@ struct export_format {
 	int			(*end)(struct export *x);
 };
 
-/* Their alignment must leave no gaps between them. */
+/* The linker puts the formats of all files together: their alignment must leave no gaps. */
 #define EXPORT_FORMAT	__attribute__((used, section("export_formats"), aligned(sizeof(void *))))
 
 /* Where an export is written to */
@@ -154,7 +142,8 @@ void export_put(struct export *x, const struct hyptrace_stream_event *events, un
 int export_flush(struct export *x);
 void export_end_parts(struct export *x);
 int export_file(struct export *x, struct hyptrace_file *file, struct hyptrace_error *err);
-void export_wait(const struct export_part *part);
+/* Wait until a struct export_part may write to what it shares with others; flush() need not. */
+void export_wait(void *part);
 
 /* export_many.c */
 /* Several files at once, each to an output of its own in a folder */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The parts of an export, each with a buffer: events that come one after the other, or those of a
- * file, which several threads read.
- */
+/* The parts of an export: of events that come in order, or of a file that several threads read. */
 #include "output/die.h"
 #include "session/loop.h"
 #include "export.h"
@@ -12,25 +9,17 @@
 
 /* A part, and the buffer of its output */
 struct work {
-	struct export_part			part;
+	struct export_part			part;	/* the first: see export_wait() */
 	bool					is_begun;
 	struct work				*next;
 	struct out				out;
 };
 
-static void before_write(void *arg)
+void export_wait(void *part)
 {
-	const struct work *w = arg;
+	struct work *w = part;
 
-	export_wait(&w->part);
-}
-
-/* Wait until this part may write to what it shares with others; flush() need not. */
-void export_wait(const struct export_part *part)
-{
-	struct work *w = (struct work *)part;
-
-	if (part->batch && hyptrace_file_wait(part->batch))
+	if (w->part.batch && hyptrace_file_wait(w->part.batch))
 		w->out.error = ECANCELED;
 }
 
@@ -83,8 +72,7 @@ static void end_work(struct work *w)
 	flush(w);
 	if (w->is_begun)
 		w->part.x->format->end_part(&w->part);
-	if (out)
-		out_flush(&w->out);
+	out_flush(&w->out);
 	if (out && !out->error && w->out.error != ECANCELED)
 		out->error = w->out.error;
 	out_free(&w->out);
@@ -138,11 +126,10 @@ static void *begin_work(struct hyptrace_formats *formats, void *x)
 {
 	struct work *w = work_new(x, formats);
 
-	if (!w->part.out)
-		return w;
-	out_make_room(&w->out, PIECE_MAX);
-	w->out.before = before_write;
-	w->out.before_arg = w;
+	if (w->part.out)
+		out_make_room(&w->out, PIECE_MAX);
+	w->out.before = export_wait;
+	w->out.before_arg = &w->part;
 	return w;
 }
 
