@@ -15,7 +15,6 @@
 #include "export.h"
 
 #define TAR_BLOCK	512
-/* Blocks of zeros at the end */
 #define TAR_END_BLOCKS	2
 
 /* Names in the TAR: of the export, and of another file that would have that name */
@@ -87,30 +86,26 @@ int export_open_unnamed(void)
 /* Can Perfetto read the file that goes into the TAR? Return an exit code. */
 int export_tar_check(const char *name)
 {
-	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	const bool is_good = fd >= 0 && hyptrace_file_is_perfetto(fd);
+	auto_close const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return cmd_fail("cannot read \"%s\": %s", name, strerror(errno));
-	close(fd);
-	return is_good ? EXIT_DONE :
+	return hyptrace_file_is_perfetto(fd) ? EXIT_DONE :
 	       cmd_fail("\"%s\" is not a Perfetto trace: --with takes one of the host", name);
 }
 
 static int begin_tar(struct export_output *output)
 {
 	static const struct tar_header header;
+	int fd;
 
-	/* the output cannot be written backwards */
+	/* the output cannot be written backwards: from here on, fd is the real one */
 	if (!output->part) {
-		output->fd = export_open_unnamed();
-		if (output->fd < 0)
+		fd = export_open_unnamed();
+		if (fd < 0)
 			return cmd_fail("cannot create a temporary file: %s", strerror(errno));
-		/* from here on, fd is the real output */
-		const int fd = output->out.fd;
-
-		output->out.fd = output->fd;
-		output->fd = fd;
+		output->fd = output->out.fd;
+		output->out.fd = fd;
 	}
 	/* its size is written at the end */
 	out_write(&output->out, &header, sizeof(header));
@@ -140,8 +135,8 @@ static int copy(struct out *out, int fd, uint64_t *size)
 static int add_file(struct export_output *output)
 {
 	const char *slash = strrchr(output->tar, '/'), *name = slash ? slash + 1 : output->tar;
-	const int fd = output->tar_fd < 0 ? open(output->tar, O_RDONLY | O_CLOEXEC) :
-		       fcntl(output->tar_fd, F_DUPFD_CLOEXEC, 0);
+	auto_close const int fd = output->tar_fd < 0 ? open(output->tar, O_RDONLY | O_CLOEXEC) :
+				  fcntl(output->tar_fd, F_DUPFD_CLOEXEC, 0);
 	struct tar_header header;
 	uint64_t size = 0;
 	struct stat st;
@@ -155,8 +150,6 @@ static int add_file(struct export_output *output)
 		out_write(&output->out, &header, sizeof(header));
 		ret = copy(&output->out, fd, &size);
 	}
-	if (fd >= 0)
-		close(fd);
 	if (ret == -EINTR)
 		return cmd_fail("the export was interrupted");
 	if (ret)
@@ -243,7 +236,6 @@ static int open_file(struct export_output *output)
 	/* a device or a pipe is written as it is */
 	if (stat(name, &st) || S_ISREG(st.st_mode)) {
 		output->part = temporary_name(name);
-		name = output->part;
 		fd = mkostemp(output->part, O_CLOEXEC);
 	} else {
 		fd = open(name, O_RDWR | O_CLOEXEC);
