@@ -19,7 +19,6 @@
 #define NSEC_PER_USEC	1000
 /* Parts of a microsecond that its ninth digit counts */
 #define PARTS_PER_USEC	1000000000
-#define LAST_EIGHT	100000000
 /* Doubles have all integers up to this one */
 #define EXACT_INTEGER	(UINT64_C(1) << 53)
 
@@ -42,8 +41,7 @@ struct chrome_event {
 					       const struct hyptrace_record *rec);
 	const struct hyptrace_meaning	*meaning;	/* NULL if it is not known */
 	bool				has_text;	/* a sentence */
-	struct map			rows;		/* by what names the event */
-	struct chrome_row		*plain;		/* of an event without a name */
+	struct map			rows;		/* by the key; one without a name */
 	struct chrome_row		*last;
 };
 
@@ -128,20 +126,18 @@ static const struct chrome_row *find_row(const struct chrome *chrome,
 					 const struct hyptrace_record *rec)
 {
 	const uint64_t key = hyptrace_meaning_key(event->meaning, rec);
-	const struct map_entry *entry;
+	struct map_entry *entry;
 	const char *name;
 
 	if (event->last && event->last->key == key)
 		return event->last;
 	entry = map_find(&event->rows, key, 0);
-	name = entry ? NULL : hyptrace_meaning_name(event->meaning, key);
-	if (!entry && !name) {
-		event->plain = event->plain ?: new_row(chrome, event, key, NULL);
-		return event->plain;
+	if (!entry) {
+		name = hyptrace_meaning_name(event->meaning, key);
+		entry = map_add(&event->rows, name ? key : 0, !name);
+		entry->ptr = entry->ptr ?: new_row(chrome, event, key, name);
 	}
-	event->last = entry ? entry->ptr : new_row(chrome, event, key, name);
-	if (!entry)
-		map_add(&event->rows, key, 0)->ptr = event->last;
+	event->last = entry->ptr;
 	return event->last;
 }
 
@@ -222,8 +218,8 @@ static char *put_duration(char *to, uint64_t begin, uint64_t duration)
 		if (from + (double)parts / PARTS_PER_USEC == end) {
 			to = hyptrace_digits_decimal(to, parts / PARTS_PER_USEC);
 			*to++ = '.';
-			*to++ = '0' + parts / LAST_EIGHT % 10;
-			return hyptrace_digits_eight(to, parts % LAST_EIGHT);
+			*to++ = '0' + parts / DIGITS_EIGHT % 10;
+			return hyptrace_digits_eight(to, parts % DIGITS_EIGHT);
 		}
 	}
 	return to + sprintf(to, "%.17g", length);
@@ -248,14 +244,12 @@ static void name_cpu(struct chrome *chrome, const char *kind, unsigned int tid)
 		   CHROME_HYPERVISOR, tid, 2 * chrome->cpu + (tid != chrome->cpu));
 }
 
-static void put_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
-			 uint64_t duration, struct chrome_event *event,
-			 const struct hyptrace_record *rec)
+static void begin_complete(struct chrome *chrome, unsigned int pid, uint64_t tid, uint64_t begin,
+			   uint64_t duration)
 {
 	char *to = begin_object(chrome, 'X', pid, tid, begin);
 
 	out_put_to(chrome->out, put_duration(stpcpy(to, ",\"dur\":"), begin, duration));
-	put_details(chrome, event, rec);
 }
 
 /* Put the slice of a CPU that is at EL2, as one object: some viewers need the name at the end. */
@@ -266,8 +260,9 @@ static void close_slice(struct chrome *chrome, uint64_t ts)
 	if (!enter->data)
 		return;
 	/* a damaged file may go back in time */
-	put_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts,
-		     ts > enter->ts ? ts - enter->ts : 0, chrome->entered, enter);
+	begin_complete(chrome, CHROME_HYPERVISOR, chrome->cpu, enter->ts,
+		       ts > enter->ts ? ts - enter->ts : 0);
+	put_details(chrome, chrome->entered, enter);
 	chrome->enter.data = NULL;
 }
 
@@ -333,8 +328,9 @@ static void put_slice(struct chrome *chrome, struct chrome_event *event,
 		}
 		known->value = 1;
 	}
-	put_complete(chrome, is_guest ? CHROME_GUESTS : CHROME_HYPERVISOR, tid, rec->ts - duration,
-		     duration, event, rec);
+	begin_complete(chrome, is_guest ? CHROME_GUESTS : CHROME_HYPERVISOR, tid,
+		       rec->ts - duration, duration);
+	put_details(chrome, event, rec);
 }
 
 /* Put the slice of a function. Slices of a thread must nest, so its times are those of its span. */
@@ -342,11 +338,9 @@ static void put_function(void *arg, const struct function *function)
 {
 	const struct hyptrace_span *span = &function->span;
 	struct chrome *chrome = arg;
-	char *to = begin_object(chrome, 'X', CHROME_HYPERVISOR, thread_of_call(chrome, span->begin),
-				span->begin);
 
-	out_put_to(chrome->out,
-		   put_duration(stpcpy(to, ",\"dur\":"), span->begin, span->end - span->begin));
+	begin_complete(chrome, CHROME_HYPERVISOR, thread_of_call(chrome, span->begin), span->begin,
+		       span->end - span->begin);
 	out_puts(chrome->out, ",\"name\":");
 	text_put_json(chrome->out, span->name ?: span->meaning->event->name);
 	out_printf(chrome->out, ",\"args\":{\"event\":\"func\",\"self\":%" PRIu64 "}}", span->own);
@@ -470,23 +464,17 @@ static void begin_part(struct export_part *part)
 	name_cpu(chrome, "", chrome->cpu);
 }
 
-static void free_row(struct chrome_row *row)
-{
-	if (!row)
-		return;
-	row_free(&row->rows[false]);
-	row_free(&row->rows[true]);
-	free(row);
-}
-
 static void free_event(struct chrome_event *event)
 {
 	struct map_entry *entry = NULL;
+	struct chrome_row *row;
 
-	while ((entry = map_next(&event->rows, entry)))
-		free_row(entry->ptr);
-	map_free(&event->rows);
-	free_row(event->plain);
+	while ((entry = map_next(&event->rows, entry))) {
+		row = entry->ptr;
+		row_free(&row->rows[false]);
+		row_free(&row->rows[true]);
+	}
+	map_free_values(&event->rows);
 	free(event);
 }
 
