@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Export to Perfetto: what the files of this folder share. Their output is a sequence of
- * TracePackets of perfetto/trace/trace_packet.proto.
- */
+/* Export to Perfetto: the output is TracePackets of perfetto/trace/trace_packet.proto. */
 #ifndef EXPORT_PERFETTO_H
 #define EXPORT_PERFETTO_H
 
 #include <stdio.h>
+#include <sys/param.h>
 
 #include "common/by_number.h"
 #include "common/place.h"
@@ -113,8 +111,6 @@ struct perfetto_bundle {
 #define PERFETTO_FTRACE_FIELDS	7
 
 struct perfetto;
-struct perfetto_field;
-struct perfetto_plan;
 
 /* How to export an event */
 struct perfetto_kind {
@@ -129,15 +125,11 @@ struct perfetto_kind {
 	uint64_t			hides;		/* roles that are no arguments */
 	struct perfetto_field		*fields;	/* those that can be arguments */
 	unsigned int			nr_fields;
-	struct map			plans;		/* by what names the event */
-	struct perfetto_plan		*plain;		/* of an event without a name */
+	struct map			plans;		/* by the key; one without a name */
 	struct perfetto_plan		*last;
 };
 
-/*
- * The export of a CPU's events. Those of memory transitions, which belong to all CPUs, wait in a
- * file and are exported at the end.
- */
+/* The export of a CPU's events */
 struct perfetto {
 	struct export		*x;
 	struct hyptrace_formats	*formats;
@@ -163,7 +155,7 @@ struct perfetto {
 	struct perfetto_vcpu	*other;		/* for all that are too many */
 	struct perfetto_vcpu	*entered;	/* whose guest it is in; or NULL */
 	uint64_t		entered_at;
-	FILE			*waiting;	/* memory transitions; or NULL */
+	FILE			*waiting;	/* memory transitions, for the end; or NULL */
 
 	/* of all CPUs' memory transitions */
 	struct perfetto_track	memory;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Export to Perfetto: what an event is on hyptrace's own tracks: a slice or an instant, its name
- * and its arguments.
- */
+/* Export to Perfetto: slices and instants of hyptrace's own tracks, their names and arguments. */
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"
@@ -86,20 +83,18 @@ static struct perfetto_plan *find_plan(struct perfetto *p, struct perfetto_kind 
 				       const struct hyptrace_record *rec)
 {
 	const uint64_t key = hyptrace_meaning_key(kind->meaning, rec);
-	const struct map_entry *entry;
+	struct map_entry *entry;
 	const char *name;
 
 	if (kind->last && kind->last->key == key)
 		return kind->last;
 	entry = map_find(&kind->plans, key, 0);
-	name = entry ? NULL : hyptrace_meaning_name(kind->meaning, key);
-	if (!entry && !name) {
-		kind->plain = kind->plain ?: new_plan(p, kind, key, NULL);
-		return kind->plain;
+	if (!entry) {
+		name = hyptrace_meaning_name(kind->meaning, key);
+		entry = map_add(&kind->plans, name ? key : 0, !name);
+		entry->ptr = entry->ptr ?: new_plan(p, kind, key, name);
 	}
-	kind->last = entry ? entry->ptr : new_plan(p, kind, key, name);
-	if (!entry)
-		map_add(&kind->plans, key, 0)->ptr = kind->last;
+	kind->last = entry->ptr;
 	return kind->last;
 }
 
@@ -213,21 +208,18 @@ static struct perfetto_vcpu *get_vcpu(struct perfetto *p, const struct perfetto_
 static void put_guest_enter(struct perfetto *p, struct perfetto_kind *kind,
 			    const struct hyptrace_record *rec)
 {
-	struct perfetto_vcpu *vcpu = get_vcpu(p, kind, rec);
-
 	perfetto_guest_close(p);
-	p->entered = vcpu;
+	p->entered = get_vcpu(p, kind, rec);
 	p->entered_at = rec->ts;
 }
 
 static void put_guest_exit(struct perfetto *p, struct perfetto_kind *kind,
 			   const struct hyptrace_record *rec)
 {
-	struct perfetto_vcpu *vcpu = get_vcpu(p, kind, rec);
 	struct perfetto_event event;
 
 	begin(p, &event, kind, rec, false);
-	perfetto_put_outer(p, &vcpu->nest, &event);
+	perfetto_put_outer(p, &get_vcpu(p, kind, rec)->nest, &event);
 	p->entered = NULL;
 }
 
@@ -412,7 +404,6 @@ void perfetto_free_kinds(struct perfetto *p)
 
 	for (id = 0; (kind = by_number_next(&p->kinds, &id)); id++) {
 		map_free_values(&kind->plans);
-		free(kind->plain);
 		free(kind->fields);
 		free(kind);
 	}
