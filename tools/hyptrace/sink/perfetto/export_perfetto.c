@@ -54,8 +54,7 @@ static void add_flows(struct perfetto *p, const struct hyptrace_meaning *meaning
 				hyptrace_meaning_value(meaning, HYPTRACE_ROLE_VM, rec) : 0;
 	const uint64_t mark = is_shared ? PFN_SHARED : 0;
 
-	if (nr > PAGES_AT_ONCE)
-		nr = PAGES_AT_ONCE;
+	nr = MIN(nr, PAGES_AT_ONCE);
 	if (is_begin)
 		add_flow(event, ++p->last_flow);
 	for (i = 0; i < nr; i++) {
@@ -127,7 +126,7 @@ static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 		rewind(waiting[i]);
 		next[i] = load(waiting[i]);
 	}
-	do {
+	for (;;) {
 		for (i = 0, first = nr; i < nr; i++)
 			if (next[i] && (first == nr || next[i]->ts < next[first]->ts))
 				first = i;
@@ -140,7 +139,7 @@ static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 		put_transition(p, &rec);
 		free(next[first]);
 		next[first] = load(waiting[first]);
-	} while (true);
+	}
 	for (i = 0; i < nr; i++)
 		if (waiting[i])
 			fclose(waiting[i]);
@@ -148,7 +147,7 @@ static void put_waiting(struct perfetto *p, FILE **waiting, unsigned int nr)
 
 static int begin(struct export *x)
 {
-	/* the memory transitions of each CPU, to be exported at the end */
+	/* the memory transitions of each CPU */
 	x->state = xcalloc(x->nr_cpus + 1, sizeof(FILE *));
 	perfetto_put_clocks(x);
 	perfetto_put_origin(x);
@@ -171,7 +170,7 @@ static void begin_part(struct export_part *part)
 
 static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)
 {
-	struct perfetto_event event = { .begin = p->last ? p->last : ts, .end = ts };
+	struct perfetto_event event = { .begin = p->last ? p->last : ts, .text = "LOST events" };
 	char text[TEXT_SIZE];
 
 	/* whether the CPU has left EL2 and the guest meanwhile is not known */
@@ -181,19 +180,15 @@ static void put_loss(struct perfetto *p, uint64_t ts, uint64_t lost)
 	perfetto_guest_close(p);
 	p->calls.end = 0;
 
-	if (event.begin < p->losses.end)
-		event.begin = p->losses.end;
-	if (event.end < event.begin)
-		event.end = event.begin;
+	event.begin = MAX(event.begin, p->losses.end);
+	event.end = MAX(ts, event.begin);
 	event.is_instant = event.begin == event.end;
-	if (lost == HYPTRACE_LOST_UNKNOWN)
-		snprintf(text, sizeof(text), "LOST events");
-	else
+	if (lost != HYPTRACE_LOST_UNKNOWN) {
 		snprintf(text, sizeof(text), "LOST %" PRIu64 " event%s", lost,
 			 lost == 1 ? "" : "s");
-	event.text = text;
-	if (lost != HYPTRACE_LOST_UNKNOWN)
+		event.text = text;
 		perfetto_add_arg(&event, perfetto_name(p, "lost"), PERFETTO_UINT, lost);
+	}
 	if (!p->losses.uuid)
 		p->losses.uuid = perfetto_cpu_track(p, PERFETTO_LOSSES, "Losses");
 	perfetto_put(p, &p->losses, &event);
@@ -228,7 +223,6 @@ static void put_events(struct export_part *part, const struct hyptrace_stream_ev
 		if (kind->waits) {
 			const struct saved saved = { rec->ts, p->cpu, rec->size };
 
-			/* until the transitions of the other CPUs are known */
 			p->waiting = p->waiting ?: tmpfile();
 			if (!p->waiting || !fwrite(&saved, sizeof(saved), 1, p->waiting) ||
 			    !fwrite(rec->data, rec->size, 1, p->waiting))

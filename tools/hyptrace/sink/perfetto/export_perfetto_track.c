@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export to Perfetto: tracks, also those of virtual CPUs, and the packets of their slices and
- * instants.
+ * Export to Perfetto: tracks, also of virtual CPUs, and the packets of slices and instants.
  *
  * Each track has a sequence of packets of its own. So its number and the full time are written
  * once, and a packet has only the nanoseconds since the one before, and numbers instead of names.
  * Packets do not have the flag that they need this state: a reader drops those that have it if
  * packets before them were lost, but a file has all its packets.
  */
-#include <sys/param.h>
-
 #include "output/die.h"
 #include "export_perfetto.h"
 
@@ -138,9 +135,9 @@ static uint64_t uuid_in(enum perfetto_group group, uint64_t id)
 /* Name a track; @parent is 0 if it is below no other one. */
 static void describe(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-	uint8_t *start = open_packet(p->out), *descriptor, *to;
+	uint8_t *start = open_packet(p->out);
+	uint8_t *descriptor = protobuf_open(start, TRACK_DESCRIPTOR), *to;
 
-	descriptor = protobuf_open(start, TRACK_DESCRIPTOR);
 	to = protobuf_uint(descriptor, DESCRIPTOR_UUID, uuid);
 	to = protobuf_text(to, DESCRIPTOR_NAME, name, NAME_MAX_BYTES);
 	if (parent)
@@ -191,11 +188,9 @@ static uint64_t base_of(const struct export *x)
 void perfetto_put_clocks(const struct export *x)
 {
 	const uint64_t base = base_of(x);
-	uint8_t *start, *message, *to;
+	uint8_t *start = open_packet(x->out), *message = protobuf_open(start, CLOCK_SNAPSHOT);
+	uint8_t *to = put_clock(message, CLOCK_BOOT, base);
 
-	start = open_packet(x->out);
-	message = protobuf_open(start, CLOCK_SNAPSHOT);
-	to = put_clock(message, CLOCK_BOOT, base);
 	if (x->info->offset)
 		to = put_clock(to, CLOCK_REAL, base + x->info->offset);
 	to = protobuf_uint(to, PRIMARY_CLOCK, CLOCK_BOOT);
@@ -244,8 +239,6 @@ static __attribute__((noinline)) void intern(struct perfetto *p, struct perfetto
 		memset(track->known + track->nr_known, 0, p->names.size + 1 - track->nr_known);
 		track->nr_known = p->names.size + 1;
 	}
-	if (track->known[name] & known_bit(table))
-		return;
 	track->known[name] |= known_bit(table);
 	start = open_packet(p->out);
 	to = protobuf_uint(start, SEQUENCE_ID, track->sequence);
@@ -314,7 +307,6 @@ static void put_end(struct perfetto *p, struct perfetto_track *track, uint64_t t
 		   protobuf_close(message, protobuf_uint(message, TYPE, TYPE_SLICE_END)));
 }
 
-/* Write a slice or an instant. */
 void perfetto_put(struct perfetto *p, struct perfetto_track *track,
 		  const struct perfetto_event *event)
 {
@@ -345,11 +337,8 @@ void perfetto_begin_slice(struct perfetto *p, struct perfetto_track *track, uint
 	if (!track->sequence)
 		begin_sequence(p, track);
 	know(p, track, PERFETTO_EVENT_NAMES, name);
-	event.begin = MAX(time, track->time);
-	event.is_instant = false;
+	perfetto_begin_event(&event, MAX(time, track->time), 0, false);
 	event.name = name;
-	event.nr_flows = 0;
-	event.nr_args = 0;
 	put_begin(p, track, &event);
 }
 
@@ -368,10 +357,8 @@ void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 		event->begin = nest->begin - 1;
 	nest->end = 0;
 	/* a duration is rounded: slices that follow each other must not overlap */
-	if (event->begin < nest->outer.end)
-		event->begin = nest->outer.end;
-	if (event->end < event->begin)
-		event->end = event->begin;
+	event->begin = MAX(event->begin, nest->outer.end);
+	event->end = MAX(event->end, event->begin);
 	perfetto_put(p, &nest->outer, event);
 }
 
@@ -379,12 +366,8 @@ void perfetto_put_outer(struct perfetto *p, struct perfetto_nest *nest,
 void perfetto_put_inner(struct perfetto *p, struct perfetto_nest *nest,
 			struct perfetto_event *event)
 {
-	if (event->begin < nest->outer.end)
-		event->begin = nest->outer.end;
-	if (event->begin < nest->inner.end)
-		event->begin = nest->inner.end;
-	if (event->end < event->begin)
-		event->end = event->begin;
+	event->begin = MAX(event->begin, MAX(nest->outer.end, nest->inner.end));
+	event->end = MAX(event->end, event->begin);
 	if (!nest->end)
 		nest->begin = event->begin;
 	nest->end = event->end;
@@ -414,10 +397,7 @@ static struct perfetto_vcpu *new_vcpu(struct perfetto *p, uint32_t pid, bool is_
 	return vcpu;
 }
 
-/*
- * Find the last used virtual CPU of a thread, that of a VM if @is_known; or make it. Its VM may be
- * known only now.
- */
+/* The last used virtual CPU of a thread, or that of a VM if @is_known: found, or a new one */
 struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_known,
 				    uint32_t handle, uint32_t index)
 {
