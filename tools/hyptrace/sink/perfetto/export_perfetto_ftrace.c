@@ -10,8 +10,6 @@
  * kernel. Those that its timeline or its users need most are written as such, all others as generic
  * events with the names of their fields.
  */
-#include <sys/param.h>
-
 #include "output/die.h"
 #include "sink/row.h"
 #include "export_perfetto.h"
@@ -122,40 +120,41 @@ static inline uint8_t *begin_event(struct perfetto_bundle *bundle, struct out *o
 	return protobuf_uint(*start, EVENT_TIMESTAMP, ts);
 }
 
-/* Likewise one of EL2; return where its message starts. */
-static inline uint8_t *begin_own(struct perfetto *p, uint64_t ts, unsigned int message,
-				 uint8_t **start)
-{
-	return protobuf_open(begin_event(&p->bundle, p->out, ts, EVENT_MAX, start), message);
-}
-
 static inline void end_event(struct perfetto_bundle *bundle, uint8_t *start, uint8_t *message,
 			     uint8_t *end)
 {
 	bundle->len = protobuf_close(start, protobuf_close(message, end)) - bundle->events;
 }
 
-static void put_empty(struct perfetto *p, uint64_t ts, unsigned int number)
-{
-	uint8_t *start, *message = begin_own(p, ts, number, &start);
-
-	end_event(&p->bundle, start, message, message);
-}
-
 /* Close the slice of a CPU that is in EL2, as of its last event. */
 void perfetto_ftrace_close(struct perfetto *p)
 {
-	if (p->is_open)
-		put_empty(p, p->last, PERFETTO_HYP_EXIT);
+	uint8_t *start, *message;
+
+	if (!p->is_open)
+		return;
+	message = protobuf_open(begin_event(&p->bundle, p->out, p->last, EVENT_MAX, &start),
+				PERFETTO_HYP_EXIT);
+	end_event(&p->bundle, start, message, message);
 	p->is_open = false;
 }
 
-static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
-			const struct hyptrace_record *rec)
+/* Events between hyp_enter and hyp_exit only; these two have no details. */
+void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
+			 const struct hyptrace_record *rec)
 {
-	uint8_t *start, *message = begin_own(p, rec->ts, kind->message, &start), *to = message;
+	uint8_t *start, *message, *to;
 	unsigned int i;
 
+	if (kind->message == PERFETTO_HYP_ENTER) {
+		perfetto_ftrace_close(p);
+		p->is_open = true;
+	}
+	if (!p->is_open)
+		return;
+	message = protobuf_open(begin_event(&p->bundle, p->out, rec->ts, EVENT_MAX, &start),
+				kind->message);
+	to = message;
 	for (i = 0; i < kind->nr_details; i++) {
 		const uint64_t value = hyptrace_place_value(&kind->details[i], rec->data);
 
@@ -164,21 +163,7 @@ static void put_details(struct perfetto *p, const struct perfetto_kind *kind,
 			to = protobuf_uint(to, i + 1, value);
 	}
 	end_event(&p->bundle, start, message, to);
-}
-
-void perfetto_ftrace_put(struct perfetto *p, const struct perfetto_kind *kind,
-			 const struct hyptrace_record *rec)
-{
-	if (kind->message == PERFETTO_HYP_ENTER) {
-		perfetto_ftrace_close(p);
-		p->is_open = true;
-		put_empty(p, rec->ts, kind->message);
-	} else if (p->is_open && kind->message == PERFETTO_HYP_EXIT) {
-		p->is_open = false;
-		put_empty(p, rec->ts, kind->message);
-	} else if (p->is_open) {
-		put_details(p, kind, rec);
-	}
+	p->is_open = kind->message != PERFETTO_HYP_EXIT;
 }
 
 /* The events of the host */
@@ -229,14 +214,8 @@ struct host_kind {
 };
 
 struct host_trace {
-	struct host_kind	*kinds;		/* by the ids of events */
-	size_t			room;		/* bytes of the largest event */
-};
-
-/* The events of a CPU */
-struct host_part {
-	const struct host_trace	*trace;
-	struct perfetto_bundle	bundle;
+	struct host_kind	kinds[CHOICE_IDS];	/* by the ids of events */
+	size_t			room;			/* bytes of the largest event */
 };
 
 static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
@@ -257,8 +236,7 @@ static void add_kind(struct host_trace *t, const struct hyptrace_event *event)
 	kind->room = EVENT_HEAD + strlen(event->name);
 	for (i = 0; i < event->nr_fields; i++)
 		kind->room += FIELD_HEAD + strlen(event->fields[i]->name) + STRING_MAX;
-	if (kind->room > t->room)
-		t->room = kind->room;
+	t->room = MAX(t->room, kind->room);
 }
 
 /* Append the value of a field. A negative number has 64 bits, as protobuf wants it. */
@@ -299,16 +277,17 @@ static uint8_t *put_generic(uint8_t *to, const struct hyptrace_event *event,
 	return to;
 }
 
-static void put_event(struct host_part *host, const struct hyptrace_record *rec, struct out *out)
+static void put_event(const struct host_trace *trace, struct perfetto_bundle *bundle,
+		      const struct hyptrace_record *rec, struct out *out)
 {
-	const struct host_kind *kind = &host->trace->kinds[row_record_id(rec)];
+	const struct host_kind *kind = &trace->kinds[row_record_id(rec)];
 	uint8_t *start, *message, *to;
 	uint64_t pid = 0;
 	unsigned int i;
 
 	if (!kind->event)
 		return;
-	to = begin_event(&host->bundle, out, rec->ts, host->trace->room, &start);
+	to = begin_event(bundle, out, rec->ts, trace->room, &start);
 	if (kind->pid)
 		hyptrace_field_value(kind->pid, rec, &pid);
 	/* also that of the idle task, which is 0: Perfetto refuses events without it */
@@ -318,22 +297,23 @@ static void put_event(struct host_part *host, const struct hyptrace_record *rec,
 	for (i = 0; i < PERFETTO_FTRACE_FIELDS && kind->message; i++)
 		if (kind->fields[i])
 			to = put_value(to, i + 1, kind->fields[i], rec);
-	end_event(&host->bundle, start, message, to);
+	end_event(bundle, start, message, to);
 }
 
 static void put_events(struct export_part *part, const struct hyptrace_stream_event *events,
 		       unsigned int nr)
 {
-	struct host_part *host = part->state;
+	const struct host_trace *trace = part->x->state;
+	struct perfetto_bundle *bundle = part->state;
 	const struct hyptrace_stream_event *event;
 
 	for (event = events; event < events + nr; event++) {
 		if (event->record.lost) {
-			perfetto_bundle_flush(&host->bundle, part->out);
-			host->bundle.has_lost = true;
+			perfetto_bundle_flush(bundle, part->out);
+			bundle->has_lost = true;
 		}
 		if (event->record.data)
-			put_event(host, &event->record, part->out);
+			put_event(trace, bundle, &event->record, part->out);
 	}
 }
 
@@ -343,7 +323,6 @@ static int begin(struct export *x)
 	unsigned int i;
 
 	x->state = trace;
-	trace->kinds = xcalloc(CHOICE_IDS, sizeof(*trace->kinds));
 	for (i = 0; i < x->nr_events; i++)
 		add_kind(trace, x->events[i]);
 	return EXIT_DONE;
@@ -351,28 +330,24 @@ static int begin(struct export *x)
 
 static void begin_part(struct export_part *part)
 {
-	struct host_part *host = xcalloc(1, sizeof(*host));
+	struct perfetto_bundle *bundle = xcalloc(1, sizeof(*bundle));
 
-	part->state = host;
-	host->trace = part->x->state;
-	host->bundle.cpu = part->cpu;
+	part->state = bundle;
+	bundle->cpu = part->cpu;
 }
 
 static void end_part(struct export_part *part)
 {
-	struct host_part *host = part->state;
+	struct perfetto_bundle *bundle = part->state;
 
-	perfetto_bundle_flush(&host->bundle, part->out);
-	free(host->bundle.events);
-	free(host);
+	perfetto_bundle_flush(bundle, part->out);
+	free(bundle->events);
+	free(bundle);
 }
 
 static int end(struct export *x)
 {
-	struct host_trace *trace = x->state;
-
-	free(trace->kinds);
-	free(trace);
+	free(x->state);
 	return EXIT_DONE;
 }
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Write messages in the wire format of protobuf. For export_perfetto*.c.
- *
- * All functions append to a buffer with enough room and return its new end.
- */
+/* Append messages of protobuf to a buffer with enough room. All functions return its new end. */
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
 
