@@ -10,6 +10,7 @@
 
 #include "output/die.h"
 #include "sink/export.h"
+#include "sink/row.h"
 #include "export_ctf.h"
 
 /* Bytes of a packet at least, if there are as many events */
@@ -126,11 +127,9 @@ static int begin(struct export *x)
 static inline char *put_head(struct ctf_stream *stream, uint16_t id, uint64_t ts, size_t room)
 {
 	struct ctf_head head = { .id = id };
-	char *to;
 
 	/* a damaged file may go back in time, but a stream must not */
-	if (ts < stream->last)
-		ts = stream->last;
+	ts = MAX(ts, stream->last);
 	head.timestamp = ts;
 	room += sizeof(head);
 	if (stream->len + room > stream->ctf->packet_size || ts - stream->last >= TIME_RANGE)
@@ -139,21 +138,16 @@ static inline char *put_head(struct ctf_stream *stream, uint16_t id, uint64_t ts
 		begin_packet(stream, ts);
 	make_room(stream, room);
 	stream->last = ts;
-	to = stream->packet + stream->len;
-	memcpy(to, &head, sizeof(head));
-	return to + sizeof(head);
+	return mempcpy(stream->packet + stream->len, &head, sizeof(head));
 }
 
 static void put_unknown(struct ctf_stream *stream, const struct hyptrace_record *rec)
 {
-	struct ctf_unknown unknown = { .size = rec->size };
+	const struct ctf_unknown unknown = { .id = row_record_id(rec), .size = rec->size };
 	char *to = put_head(stream, stream->ctf->unknown, rec->ts, sizeof(unknown) + rec->size);
 
-	if (rec->size >= sizeof(unknown.id))
-		memcpy(&unknown.id, rec->data, sizeof(unknown.id));
-	memcpy(to, &unknown, sizeof(unknown));
-	memcpy(to + sizeof(unknown), rec->data, rec->size);
-	stream->len = to + sizeof(unknown) + rec->size - stream->packet;
+	to = mempcpy(to, &unknown, sizeof(unknown));
+	stream->len = (char *)mempcpy(to, rec->data, rec->size) - stream->packet;
 }
 
 static inline void put_event(struct ctf_stream *stream, const struct hyptrace_record *rec)
@@ -179,8 +173,7 @@ static void put_loss(struct ctf_stream *stream, uint64_t ts, uint64_t lost)
 		end_packet(stream, ts);
 		stream->last = ts;
 	}
-	if (ts < stream->last)
-		ts = stream->last;
+	ts = MAX(ts, stream->last);
 	if (lost == HYPTRACE_LOST_UNKNOWN) {
 		stream->guessed++;
 		lost = 1;

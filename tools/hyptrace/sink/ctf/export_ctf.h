@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the export to CTF 1.8: export_ctf.c writes the streams, export_ctf_event.c the
- * events, and export_ctf_meta.c the text that describes both.
- *
- * A stream is a file per CPU, and has packets of about a sub-buffer. All integers are aligned to
- * bytes, and have the byte order of the machine that exports.
+ * The export to CTF 1.8: a stream is a file per CPU, and has packets of about a sub-buffer. All
+ * integers are aligned to bytes, and have the byte order of the machine that exports.
  */
 #ifndef EXPORT_CTF_H
 #define EXPORT_CTF_H
@@ -53,12 +50,9 @@ struct ctf_run {
 
 struct ctf_call {
 	uint32_t				id;
-	/* its name, which is an identifier, and that of no other one */
-	const char				*name;
-	/* number of arguments that are written */
-	unsigned int				nr_args;
-	/* the hypercall; NULL if only its name is known */
-	const struct hyptrace_hypercall		*call;
+	const char				*name;	/* an identifier, and of no other one */
+	unsigned int				nr_args;	/* that are written */
+	const struct hyptrace_hypercall		*call;	/* NULL if only its name is known */
 };
 
 /*
@@ -71,8 +65,7 @@ struct ctf_event {
 	size_t				room;
 	unsigned int			nr_runs;
 	struct ctf_run			*runs;
-	/* the field with the number of the hypercall; NULL if the event has none */
-	const struct hyptrace_field	*id;
+	const struct hyptrace_field	*id;	/* the number of a hypercall; or NULL */
 	struct ctf_call			*calls;	/* the hypercalls, sorted by number */
 	unsigned int			nr_calls;
 	unsigned int			nr_args;

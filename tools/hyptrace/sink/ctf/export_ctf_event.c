@@ -158,8 +158,6 @@ struct ctf_event *ctf_event_new(const struct export *x, const struct hyptrace_ev
 
 void ctf_event_free(struct ctf_event *ctf)
 {
-	if (!ctf)
-		return;
 	free(ctf->runs);
 	free(ctf->calls);
 	free(ctf->named);
@@ -199,15 +197,12 @@ static char *put_any(const struct hyptrace_field *field, const struct hyptrace_r
 	if (!bytes || size > *left)
 		size = 0;
 	*left -= size;
-	if (ctf_is_text(field)) {
+	if (ctf_is_text(field))
 		size = size ? strnlen(bytes, size) : 0;
-	} else {
-		memcpy(to, &size, sizeof(size));
-		to += sizeof(size);
-	}
+	else
+		to = mempcpy(to, &size, sizeof(size));
 	if (size)
-		memcpy(to, bytes, size);
-	to += size;
+		to = mempcpy(to, bytes, size);
 	if (ctf_is_text(field))
 		*to++ = '\0';
 	return to;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The metadata of an export to CTF 1.8: a text in TSDL, which describes the streams. For
- * export_ctf.c.
- */
+/* The metadata of an export to CTF 1.8: a text in TSDL, which describes the streams. */
 #include <ctype.h>
 #include <inttypes.h>
 
@@ -11,8 +8,11 @@
 
 #define NSEC_PER_SEC	INT64_C(1000000000)
 
-/* A clock's name if it is not known */
-#define UNKNOWN_CLOCK	"unknown"
+/* Numbers of a size: u16 is decimal, x16 hexadecimal and s16 signed */
+static const char numbers_text[] =
+	"typealias integer { size = %1$u; align = 8; signed = false; } := u%1$u;\n"
+	"typealias integer { size = %1$u; align = 8; signed = false; base = 16; } := x%1$u;\n"
+	"typealias integer { size = %1$u; align = 8; signed = true; } := s%1$u;\n";
 
 /* What all packets and events of a stream begin with: struct ctf_packet and struct ctf_head */
 static const char stream_text[] =
@@ -78,7 +78,7 @@ static void put_identifier(FILE *f, const char *name)
 static void put_clock(FILE *f, const struct hyptrace_file_info *info)
 {
 	int64_t sec = info->offset / NSEC_PER_SEC, nsec = info->offset % NSEC_PER_SEC;
-	const char *name = info->clock ? info->clock : UNKNOWN_CLOCK;
+	const char *name = info->clock ?: "unknown";
 	unsigned int size;
 
 	/* only the seconds may be negative */
@@ -101,23 +101,12 @@ static void put_clock(FILE *f, const struct hyptrace_file_info *info)
 
 static void put_trace(FILE *f, const struct export *x)
 {
-	/* numbers of all sizes: u16 is decimal, x16 hexadecimal and s16 signed */
-	static const struct {
-		char		name;
-		const char	*more;
-	} kinds[] = {
-		{ 'u', "signed = false; " },
-		{ 'x', "signed = false; base = 16; " },
-		{ 's', "signed = true; " },
-	};
 	const struct hyptrace_file_info *info = x->info;
-	unsigned int size, i;
+	unsigned int size;
 
 	fputs("/* CTF 1.8 */\n", f);
 	for (size = 8; size <= 64; size *= 2)
-		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			fprintf(f, "typealias integer { size = %u; align = 8; %s} := %c%u;\n",
-				size, kinds[i].more, kinds[i].name, size);
+		fprintf(f, numbers_text, size);
 	fputs("typealias integer { size = 8; align = 8; encoding = UTF8; } := letter;\n", f);
 	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = %s;\n",
 		htole16(1) == 1 ? "le" : "be");
@@ -291,19 +280,18 @@ static void put_args(FILE *f, const struct ctf_event *ctf)
 
 static void put_any(FILE *f, const struct hyptrace_event *event, unsigned int index)
 {
-	if (ctf_is_text(event->fields[index])) {
-		fputs("\t\tstring ", f);
+	const bool is_text = ctf_is_text(event->fields[index]);
+
+	fputs(is_text ? "\t\tstring " : "\t\tu32 ", f);
+	put_name(f, event, index);
+	if (!is_text) {
+		fputs("_size;\n\t\tx8 ", f);
 		put_name(f, event, index);
-		fputs(";\n", f);
-		return;
+		fputc('[', f);
+		put_name(f, event, index);
+		fputs("_size]", f);
 	}
-	fputs("\t\tu32 ", f);
-	put_name(f, event, index);
-	fputs("_size;\n\t\tx8 ", f);
-	put_name(f, event, index);
-	fputc('[', f);
-	put_name(f, event, index);
-	fputs("_size];\n", f);
+	fputs(";\n", f);
 }
 
 static void put_event(FILE *f, const struct ctf_event *ctf)
