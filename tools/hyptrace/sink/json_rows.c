@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The lines of events and of losses as JSON, written by the steps of rows; and JSON Lines as a
- * format of export. See hyptrace-json(7).
- */
+/* Events and losses as JSON, see hyptrace-json(7), and JSON Lines as a format of export. */
 #include "output/die.h"
 #include "export.h"
 #include "row.h"
@@ -12,13 +9,10 @@
 
 /* How to print an event */
 struct json_event {
-	struct row	fields;	/* the line up to the fields */
-	/* the same for a hypercall without a result; its steps are NULL for other events */
-	struct row	no_result;
-	/* the names of the values: each step is a comma, the key and the name */
-	struct row	names;
-	bool		has_names;	/* names is not empty */
-	bool		has_text;	/* the event has a sentence */
+	struct row	fields;		/* the line up to the fields */
+	struct row	no_result;	/* the same of a hypercall that lacks it; or no steps */
+	struct row	names;		/* each step is a comma, the key and the name of a value */
+	bool		has_text;	/* a sentence */
 };
 
 /* A text of up to DIGITS_SLACK bytes with readable bytes behind it */
@@ -30,9 +24,9 @@ struct json_rows {
 	unsigned int		flags;
 	char			*tail;		/* the end of each line that is not indented */
 	size_t			tail_len;
-	struct out		memory;	/* for lines to indent, and for objects */
+	struct out		memory;		/* for lines to indent, and for objects */
 	struct stamp		stamp;
-	struct map		args;	/* rows of the arguments of calls, by hypercall and event */
+	struct map		args;		/* rows of arguments, by hypercall and event */
 	struct json_event	*events[CHOICE_IDS];
 };
 
@@ -79,19 +73,24 @@ static bool is_inside(const struct row *row, const struct hyptrace_field *field)
 	return field->offset <= row->event->size && field->size <= row->event->size - field->offset;
 }
 
-static void add_field(struct row *row, const struct hyptrace_field *field, const char *before)
+/* Add a field that is inside the event. Return what is before the next one. */
+static const char *add_field(struct row *row, const struct hyptrace_field *field,
+			     const char *before)
 {
 	/* JSON readers use doubles: numbers of 64 bits are strings */
 	const bool is_long = hyptrace_field_is_number(field, row->event->size) &&
 			     field->size == sizeof(uint64_t);
 	const char *quote = is_long ? "\"" : "";
 
+	if (!is_inside(row, field))
+		return before;
 	row_add_text(row, before);
 	row_add_string(row, field->name);
 	row_add_text(row, ":");
 	row_add_text(row, quote);
 	row_add_value(row, field);
 	row_add_text(row, quote);
+	return ",";
 }
 
 /* Compile the line up to the fields, without the field @but, which may be NULL. */
@@ -106,12 +105,9 @@ static void compile_fields(struct row *row, const struct json_rows *rows,
 							"\",\"event\":");
 	row_add_string(row, event->name);
 	row_add_text(row, ",\"fields\":{");
-	for (i = 0; i < event->nr_fields; i++) {
-		if (event->fields[i] == but || !is_inside(row, event->fields[i]))
-			continue;
-		add_field(row, event->fields[i], before);
-		before = ",";
-	}
+	for (i = 0; i < event->nr_fields; i++)
+		if (event->fields[i] != but)
+			before = add_field(row, event->fields[i], before);
 	row_add_text(row, "}");
 }
 
@@ -119,13 +115,12 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 {
 	const struct hyptrace_field *result = hyptrace_formats_missing(rows->formats, event, NULL);
 	struct json_event *json = xcalloc(1, sizeof(*json));
-	struct row *names;
+	struct row *names = &json->names;
 	unsigned int i;
 
 	compile_fields(&json->fields, rows, event, NULL);
 	if (result)
 		compile_fields(&json->no_result, rows, event, result);
-	names = &json->names;
 	row_init(names, ROW_JSON, rows->formats, event);
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct hyptrace_field *field = event->fields[i];
@@ -136,7 +131,6 @@ static struct json_event *compile(struct json_rows *rows, const struct hyptrace_
 		row_add_string(names, field->name);
 		row_add_text(names, ":");
 		row_add_name(names, field);
-		json->has_names = true;
 	}
 	json->has_text = hyptrace_formats_has_sentence(rows->formats, event);
 	return json;
@@ -175,12 +169,9 @@ static void compile_args(struct row *args, const struct json_rows *rows,
 		row_add_text(args, ":\"");
 		row_add_value(args, meaning->places[HYPTRACE_ROLE_ARG1 + i].field);
 	}
-	for (i = 0; i < event->nr_fields && !of; i++) {
-		if (!is_inside(args, event->fields[i]) || !is_argument(meaning, event->fields[i]))
-			continue;
-		add_field(args, event->fields[i], before);
-		before = ",";
-	}
+	for (i = 0; i < event->nr_fields && !of; i++)
+		if (is_argument(meaning, event->fields[i]))
+			before = add_field(args, event->fields[i], before);
 	row_add_text(args, nr ? "\"}" : *before == ',' ? "}" : "{}");
 }
 
@@ -188,10 +179,9 @@ static void compile_args(struct row *args, const struct json_rows *rows,
 static const struct hyptrace_hypercall *find_call(const struct hyptrace_meaning *meaning,
 						  const struct hyptrace_record *rec)
 {
-	const struct hyptrace_hypercall *call;
+	const uint64_t id = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec);
+	const struct hyptrace_hypercall *call = hyptrace_meaning_hypercall(meaning, id);
 
-	call = hyptrace_meaning_hypercall(meaning,
-					  hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ID, rec));
 	return call && call->known_args ? call : NULL;
 }
 
@@ -217,7 +207,6 @@ static inline char *put_start(struct json_rows *rows, char *to, unsigned int cpu
 	return stamp_put(&rows->stamp, to, ts);
 }
 
-/* Print the names of the values that have one. */
 static inline void print_names(const struct json_event *json, const struct hyptrace_record *rec,
 			       struct out *out)
 {
@@ -264,7 +253,7 @@ static inline void print_event(struct json_rows *rows, unsigned int cpu,
 		 &json->no_result : &json->fields;
 	out_put_to(out, put_start(rows, out_room(out, HEAD_MAX), cpu, rec->ts));
 	row_print(fields, rec, out);
-	if (json->has_names)
+	if (json->names.nr)
 		print_names(json, rec, out);
 	call = rows->model && json->has_text ? find_call(rows->model->by_id[event->id], rec) : NULL;
 	if (call) {
