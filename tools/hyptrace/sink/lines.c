@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Print the lines of events and of losses. */
-#include "lib/hyptrace_model.h"
 #include "output/clock.h"
 #include "output/die.h"
 #include "session/session.h"
@@ -259,7 +258,6 @@ static noinline void print_slowly(struct lines *lines, struct hyptrace_formats *
 	out_putc(out, '\n');
 }
 
-/* Print the CPU and the time before an event. */
 void lines_put_head(struct lines *lines, unsigned int cpu, uint64_t ts)
 {
 	char *to = out_room(lines->out, LINES_HEAD_MAX + DIGITS_SLACK);
@@ -316,10 +314,8 @@ static noinline void print_of_host(struct lines *lines, unsigned int cpu,
 	lines_put_head(lines, cpu, rec->ts);
 	out_puts(lines->out, "host ");
 	task = hyptrace_formats_task(lines->host_formats, rec, &len);
-	for (; task && *task == ' '; task++)
-		;
 	if (task)
-		text_put_plain(lines->out, task);
+		text_put_plain(lines->out, task + strspn(task, " "));
 	print_rest(lines, lines->out, lines->host_formats,
 		   out_room(lines->out, HYPTRACE_LINE_MAX), rec);
 }

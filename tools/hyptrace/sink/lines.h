@@ -27,8 +27,7 @@ enum lines_time {
 /* The cached time of a line up to 0.1 ms */
 struct lines_head {
 	uint64_t	tick;		/* when that 0.1 ms began, in ns of the events */
-	/* how long @text is valid from @tick on, in ns; 0 if it is not */
-	uint64_t	span;
+	uint64_t	span;		/* ns from @tick on in which @text is valid; or 0 */
 	uint64_t	second;		/* when its second began, in ns */
 	uint32_t	len;		/* of @text; 0 before the first line */
 	char		text[LINES_HEAD_MAX];
@@ -45,19 +44,16 @@ struct lines {
 	bool			nanoseconds;	/* all digits of the time */
 	bool			json;
 	bool			color;
-	/* @base is that of the first or the previous line */
-	bool			begun;
+	bool			begun;		/* @base is that of an earlier line */
 	bool			move_base;	/* the next line changes @base */
-	/* subtracted from each time, in ns; may wrap around */
-	uint64_t		base;
+	uint64_t		base;		/* subtracted from each time; may wrap around */
 	struct lines_head	head;		/* of the last line */
 	char			cpus[LINES_CPUS][LINES_CPU_SIZE];
 	struct hyptrace_model	*model;		/* JSON of EL2's events; else NULL */
 	struct json_rows	*rows;		/* JSON; else NULL */
 	struct csv		*table;		/* CSV; else NULL */
 	const bool		*wanted;	/* of lines_begin_table() */
-	/* a line begins with the task that has recorded the event */
-	bool			tasks;
+	bool			tasks;		/* a line begins with the event's task */
 	/* of events of the host among them; or NULL */
 	struct hyptrace_formats	*host_formats;
 	struct json_rows	*host_rows;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compile the values of an event to the steps of a row, and write rows. By hand, for speed:
- * exports write many millions of rows.
- */
+/* Compile the values of an event to the steps of a row, and write rows: by hand, for speed. */
+#include <sys/param.h>
+
 #include "output/die.h"
 #include "row.h"
 
@@ -167,7 +166,7 @@ void row_add_name(struct row *row, const struct hyptrace_field *field)
 			continue;
 		text = new_string(row->style, field->symbols[i]->name);
 		name->ptr = text;
-		longest = text->len > longest ? text->len : longest;
+		longest = MAX(longest, text->len);
 	}
 	next_step(row, longest);
 }
@@ -184,10 +183,7 @@ static noinline char *put_bytes(const struct row *row, const struct row_step *st
 	uint32_t size, i;
 	const unsigned char *at = hyptrace_field_bytes(field, rec, &size);
 
-	if (!at)
-		size = 0;
-	if (size > max_bytes(field))
-		size = max_bytes(field);
+	size = at ? MIN(size, max_bytes(field)) : 0;
 	if (strstr(field->type, "char"))
 		return put_string(row->style, to, (const char *)at,
 				  size ? strnlen((const char *)at, size) : 0);
@@ -268,11 +264,10 @@ char *row_put_names(const struct row *row, const struct hyptrace_record *rec, ch
 	const char *data = payload_of(row, rec, &small);
 
 	for (; step->kind != ROW_END; step++) {
-		char *from = put_text(step->before, to), *end;
+		char *from = put_text(step->before, to);
+		char *end = put_name(row, step, rec, data, from);
 
-		end = put_name(row, step, rec, data, from);
-		if (end != from)
-			to = end;
+		to = end == from ? to : end;
 	}
 	return to;
 }

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The values of an event as a row of text, compiled to steps: each is a text and the value
- * after it.
- *
- *	row_add_text(row, "\"reason\":");
- *	row_add_value(row, event, reason);
- *	row_add_text(row, ",\"name\":");
- *	row_add_name(row, event, reason);
- *	row_add_text(row, "}");			"reason":1,"name":"hvc"}
- */
+/* The values of an event as a row of text, compiled to steps: a text and the value after it. */
 #ifndef ROW_H
 #define ROW_H
 
@@ -18,10 +9,8 @@
 #include "output/map.h"
 #include "output/out.h"
 
-struct csv;
 struct hyptrace_meaning;
 struct hyptrace_model;
-struct json_rows;
 struct origin;
 
 /* For functions that few events need: inlined, they would slow down all others. */
@@ -29,7 +18,7 @@ struct origin;
 /* For functions that each event needs: a call would save and restore many registers. */
 #define always_inline	__attribute__((always_inline))
 
-/* How a string is written: JSON or CSV */
+/* How a string is written */
 enum row_style {
 	ROW_JSON,
 	ROW_CSV,
@@ -45,22 +34,20 @@ enum row_kind {
 	ROW_ASK_NAME,	/* the same, as hyptrace_formats_name() says */
 };
 
-/* A text; DIGITS_SLACK bytes after it are readable */
+/* DIGITS_SLACK bytes after the text are readable. */
 struct row_text {
 	size_t	len;
 	char	text[];
 };
 
-/* A text, and the value that follows it */
 struct row_step {
-	struct row_text			*before;
+	struct row_text			*before;	/* the text before the value */
 	size_t				room;	/* bytes that both take at most */
 	uint8_t				kind;	/* enum row_kind */
 	uint8_t				skip;	/* number of steps to leave out after a value */
-	/* UNSIGNED, SIGNED, HEX, NAME: place of the field */
-	struct place			place;
-	struct map			names;	/* NAME: from values to texts */
-	const struct hyptrace_field	*field;	/* BYTES, NAME, ASK_NAME: the field */
+	struct place			place;	/* of UNSIGNED, SIGNED, HEX, NAME */
+	struct map			names;	/* of NAME: from values to texts */
+	const struct hyptrace_field	*field;	/* of BYTES, NAME, ASK_NAME */
 };
 
 /* The steps of an event */
@@ -123,15 +110,11 @@ static inline char *stamp_put(struct stamp *stamp, char *to, uint64_t ts)
 }
 
 /*
- * csv.c: tables of events as CSV. For report and export.
- *
- * A table of all events has the columns ts, cpu, event and lost, and a column for each field of
- * any event, which is empty for the other events. A table of one event has ts, cpu and its fields.
- * A field whose values have names has another column FIELD_name. A loss is a row without an
- * event; its column lost is empty if nobody knows the number. With an origin, its columns are the
- * last ones.
+ * csv.c: a table of all events has the columns ts, cpu, event and lost, and one for each field of
+ * any event; a table of one event has ts, cpu and its fields. A field whose values have names has
+ * another column FIELD_name. A loss is a row without an event; its column lost is empty if nobody
+ * knows the number. The last columns are those of the origin, which must stay valid; or NULL.
  */
-/* The origin, which must stay valid, may be NULL. */
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
 		    unsigned int nr, const struct origin *origin);
 struct csv *csv_new_of(struct hyptrace_formats *formats, const struct hyptrace_event *event,
