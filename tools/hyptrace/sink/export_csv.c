@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Export as CSV: one table of all events into a file, or one table per event into a folder, with
- * the commands that load them into DuckDB.
- */
+/* Export as CSV: a table of all events, or one per event in a folder, and how DuckDB loads them. */
 #include <ctype.h>
 
 #include "output/die.h"
@@ -45,7 +42,6 @@ struct rows {
 	struct rows	*next;
 };
 
-/* The state of a part */
 struct csv_part {
 	struct csv	*csv;			/* the one table; or else */
 	struct rows	*rows[NR_TABLES];

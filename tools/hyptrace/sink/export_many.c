@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Export several files at once, as many as there are CPUs, each in a process of its own: an error
- * of one of them does not end the others.
- */
+/* Export several files at once, each in a process: an error of one does not end the others. */
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
 #include "output/die.h"
 #include "functions.h"
 
-/* No function */
 #define NOBODY	UINT32_MAX
 
 void functions_begin(struct functions *f, const struct hyptrace_model *model,

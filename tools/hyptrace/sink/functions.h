@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The functions of EL2 that a CPU has called, as trees: EL2 records a function after those that it
- * has called. For the formats and views that begin with the outer one.
- */
+/* The functions that a CPU has called, as trees: EL2 records a function after those inside it. */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
@@ -33,9 +30,7 @@ void functions_begin(struct functions *f, const struct hyptrace_model *model,
 void functions_end(struct functions *f);
 /* All events of the CPU */
 void functions_add(struct functions *f, const struct hyptrace_stream_event *event);
-/*
- * No event follows for now: if the last function of the CPU has returned to the host, that was all.
- */
+/* No event follows for now: if the CPU's last function has returned to the host, that was all. */
 void functions_returned(struct functions *f, unsigned int cpu);
 /* No event follows. The functions may not have begun. */
 void functions_finish(struct functions *f);

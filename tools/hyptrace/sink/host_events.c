@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The events of the host that a file has beside those of the remote: open them, and find out which
- * of them --event and --filter choose. For report and export.
- */
+/* Open the host's events of a file, and find out which of them --event and --filter choose. */
 #include "output/die.h"
 #include "export.h"
 
