@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pointers by numbers below 65536, of which few have one: ids of events, and CPUs. There are many
- * such tables, and a hostile file has large numbers: so there is memory only for those blocks of
- * numbers that have a pointer.
+ * Pointers by numbers below 65536, of which few have one: ids of events, and CPUs. A hostile file
+ * has large numbers: so there is memory only for those blocks of numbers that have a pointer.
  */
 #ifndef BY_NUMBER_H
 #define BY_NUMBER_H

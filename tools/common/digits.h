@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write numbers and short texts into memory that has room for them. For the library and for the
- * command. By hand because it is faster than printf(): eight digits are computed at once in one
- * word.
- *
- * Each function returns the end of its text, which has no NUL. It may write up to
- * DIGITS_SLACK bytes after that, because copying whole blocks is faster.
+ * Write numbers and short texts into memory that has room for them, faster than printf(): eight
+ * digits are computed at once in one word. Each function returns the end of its text, which has no
+ * NUL. It may write up to DIGITS_SLACK bytes after that: copying whole blocks is faster.
  */
 #ifndef HYPTRACE_DIGITS_H
 #define HYPTRACE_DIGITS_H
@@ -30,10 +27,9 @@ static const char hyptrace_digits_pairs[] =
 #define DIGITS_EIGHT	100000000
 
 /*
- * Return the eight digits of @value, one per byte, the first digit in the lowest byte.
- * The number is split into halves, these into pairs, and these into digits, all in one
- * word. A product and a shift divide by 100 and by 10; they are exact for numbers
- * below 10000 and 100.
+ * Return the eight digits of @value, one per byte, the first digit in the lowest byte. The number
+ * is split into halves, pairs and digits, all in one word. A product and a shift divide by 100 and
+ * by 10; they are exact for numbers below 10000 and 100.
  */
 static inline uint64_t hyptrace_digits_word(uint32_t value)
 {
@@ -142,18 +138,14 @@ static inline char *hyptrace_digits_four(char *to, uint32_t value)
 	return hyptrace_digits_pair(hyptrace_digits_pair(to, value / 100), value % 100);
 }
 
-/* Write a number below 100 without a leading zero. */
-static inline char *hyptrace_digits_two(char *to, uint32_t value)
+static inline char *hyptrace_digits_decimal(char *to, uint64_t value)
 {
+	if (value >= 100)
+		return hyptrace_digits_long(to, value);
 	if (value >= 10)
 		return hyptrace_digits_pair(to, value);
 	*to = '0' + value;
 	return to + 1;
-}
-
-static inline char *hyptrace_digits_decimal(char *to, uint64_t value)
-{
-	return value < 100 ? hyptrace_digits_two(to, value) : hyptrace_digits_long(to, value);
 }
 
 #endif /* HYPTRACE_DIGITS_H */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read the numbers of payloads without a branch for their sizes. For the print formats of the
- * library, and for the rows of the command.
- *
- * The eight bytes around a number are read as a word, and two shifts leave the number.
+ * Read the numbers of payloads without a branch for their sizes: the eight bytes around a number
+ * are read as a word, and two shifts leave the number.
  */
 #ifndef HYPTRACE_PLACE_H
 #define HYPTRACE_PLACE_H
