@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A buffer in front of a descriptor: it collects output for few writes, and keeps the first error.
- * Strings for a terminal, JSON and CSV: only printable ASCII is printed as it is.
- */
+/* Buffers that collect output for few writes, and strings for a terminal, JSON and CSV. */
 #include <pthread.h>
 
 #include "die.h"
@@ -137,22 +134,20 @@ static bool is_printable(char c)
 	return c >= ' ' && c <= '~';
 }
 
-static char hex_digit(unsigned int value)
+static char *put_hex(char *to, unsigned char c)
 {
-	return "0123456789abcdef"[value & 0xf];
+	static const char digits[] = "0123456789abcdef";
+
+	*to++ = digits[c >> 4];
+	*to++ = digits[c & 0xf];
+	return to;
 }
 
-/* Write a character as text; return the end. */
 static char *put_plain(char *to, char c)
 {
-	if (is_printable(c)) {
-		*to++ = c;
-		return to;
-	}
-	*to++ = '\\';
-	*to++ = 'x';
-	*to++ = hex_digit((unsigned char)c >> 4);
-	*to++ = hex_digit(c);
+	if (!is_printable(c))
+		return put_hex(stpcpy(to, "\\x"), c);
+	*to++ = c;
 	return to;
 }
 
@@ -227,10 +222,7 @@ static char *put_json_char(char *to, char c)
 		*to++ = names[c - '\b'];
 		return to;
 	}
-	memcpy(to, "u00", 3);
-	to[3] = hex_digit((unsigned char)c >> 4);
-	to[4] = hex_digit(c);
-	return to + 5;
+	return put_hex(stpcpy(to, "u00"), c);
 }
 
 char *text_json(char *to, const char *text, size_t len)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Output: a buffer in front of a descriptor, for the printer; strings for a terminal, JSON and CSV;
- * a pager, and how much of a file was read.
- */
+/* Buffers in front of descriptors; strings for a terminal, JSON and CSV; a pager; progress. */
 #ifndef OUT_H
 #define OUT_H
 
@@ -17,14 +14,12 @@ struct hyptrace_file;
 #define OUT_BUFFER	(64 << 10)
 
 struct out {
-	int				fd;	/* descriptor of the output */
-	/* a positive errno once a write has failed; all further output is dropped */
-	int				error;
+	int				fd;
+	int				error;	/* errno of a write: further output is dropped */
 	/* if set, a write that a signal interrupts is given up; may be NULL */
 	const volatile sig_atomic_t	*abandon;
-	/* called before a write; may be NULL */
-	void				(*before)(void *arg);
-	void				*before_arg;	/* its argument */
+	void				(*before)(void *arg);	/* a write; may be NULL */
+	void				*before_arg;
 	size_t				len;	/* bytes in buf */
 	size_t				size;	/* bytes that buf can have */
 	char				*buf;	/* NULL before the first byte; of out_free() */

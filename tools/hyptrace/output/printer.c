@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The printer: text or JSON from the same calls.
- *
- * In text an object is a heading with aligned lines "label  value" below it.
- */
+/* The printer: text or JSON from the same calls. */
 #include "columns.h"
 #include "die.h"
 #include "out.h"
@@ -133,7 +129,7 @@ static void flush_object(struct printer *p, struct frame *frame)
 	frame->table = NULL;
 }
 
-static void begin(struct printer *p, const char *key, enum frame_kind kind, char bracket)
+static struct frame *begin(struct printer *p, const char *key, enum frame_kind kind, char bracket)
 {
 	struct frame *outer = top(p);
 
@@ -143,7 +139,7 @@ static void begin(struct printer *p, const char *key, enum frame_kind kind, char
 	} else if (outer && outer->kind == FRAME_OBJECT) {
 		flush_object(p, outer);
 	}
-	push(p, kind);
+	return push(p, kind);
 }
 
 /* In text, not within a row or a line */
@@ -164,11 +160,8 @@ void printer_array(struct printer *p, const char *key)
 
 void printer_table(struct printer *p, const char *key, const struct columns *columns)
 {
-	struct frame *frame;
+	struct frame *frame = begin(p, key, FRAME_TABLE, '[');
 
-	printer_array(p, key);
-	frame = top(p);
-	frame->kind = FRAME_TABLE;
 	frame->columns = columns;
 	if (!printer_is_json(p))
 		frame->table = table_new(columns, printer_is_csv(p));
@@ -176,15 +169,11 @@ void printer_table(struct printer *p, const char *key, const struct columns *col
 
 void printer_row(struct printer *p)
 {
-	struct frame *table = top(p), *row;
+	const struct frame *table = top(p);
+	struct frame *row = begin(p, NULL, FRAME_ROW, '{');
 
-	if (printer_is_json(p)) {
-		json_key(p, NULL);
-		out_putc(p->out, '{');
-	} else {
+	if (!printer_is_json(p))
 		table_row(table->table);
-	}
-	row = push(p, FRAME_ROW);
 	row->columns = table->columns;
 	row->table = table->table;
 }

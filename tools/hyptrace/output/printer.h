@@ -25,7 +25,6 @@
 struct column;
 struct columns;
 struct out;
-struct printer;
 
 /* The name of a value in text */
 struct printer_label {
