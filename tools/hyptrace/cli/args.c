@@ -121,9 +121,8 @@ bool parse_cpu_list(const char *s, struct cpu_list *list)
 	/* scan_number() refuses blanks and signs */
 	while (scan_number(s, &first, &s)) {
 		last = first;
-		if (*s == '-' && !scan_number(s + 1, &last, &s))
-			break;
-		if (last < first || last >= CPU_LIMIT)
+		if ((*s == '-' && !scan_number(s + 1, &last, &s)) || last < first ||
+		    last >= CPU_LIMIT)
 			break;
 		list->ids = xreallocarray(list->ids, list->nr + (last - first + 1),
 					  sizeof(*list->ids));

@@ -100,7 +100,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return parser ? parser(key, arg, state) : ARGP_ERR_UNKNOWN;
 }
 
-/* Give each of the parsers its own input. */
 static error_t parse_inputs(int key, char *arg, struct argp_state *state)
 {
 	struct verb_input *both = state->input;
@@ -133,8 +132,7 @@ char *cmd_drop_remark(int key, const char *text, void *input)
 
 void cmd_exit_usage(const struct verb *verb)
 {
-	fprintf(stderr, "Try \"%s help%s%s\".\n", PROGRAM, verb ? " " : "",
-		verb ? verb->name : "");
+	fprintf(stderr, "Try \"" PROGRAM " help%s%s\".\n", verb ? " " : "", verb ? verb->name : "");
 	exit(EXIT_USAGE);
 }
 
@@ -158,9 +156,8 @@ static error_t parse_columns(int key, char *arg, struct argp_state *state)
 
 static char *help_columns(int key, const char *text, void *input)
 {
-	if (key != OPT_COLUMNS)
-		return (char *)text;
-	return columns_names(input, "Print only a table with these columns, of ");
+	return key != OPT_COLUMNS ? (char *)text :
+	       columns_names(input, "Print only a table with these columns, of ");
 }
 
 static const struct argp_option columns_options[] = {
@@ -175,10 +172,7 @@ const struct argp cmd_columns_argp = {
 	.help_filter = help_columns,
 };
 
-/*
- * Parse the arguments of a verb, after @more, which may be NULL, has taken its own, or exit if one
- * is not valid.
- */
+/* Exit if an argument is not valid. @more takes its own arguments first; it may be NULL. */
 void cmd_parse(struct context *ctx, int argc, char **argv, void *input, const struct argp *more,
 	       void *more_input)
 {

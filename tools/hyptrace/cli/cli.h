@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The command line: the options of all verbs, the parser of a verb's own, and numbers, sizes, CPU
- * lists and event names.
- */
+/* The command line: options of all verbs and of one; numbers, sizes, CPU lists, event names. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -19,10 +16,8 @@
 #define NAMES_RELEASE	"# hypercalls of Linux "
 
 struct context;
-struct printer;
 
 /* args.c */
-struct hyptrace_event;
 
 #define CPU_LIMIT	65536
 
@@ -88,16 +83,7 @@ struct verb {
 	size_t		child_input;	/* place of their input in that of its parser */
 };
 
-/*
- * Each file with verbs has a table of them:
- *
- *	static const struct verb verbs[] VERBS = {
- *		{ "mark", cmd_mark, "Write selftest events.", VERB_CONTROL + 12, true,
- *		  .argp = { .options = mark_options, .parser = parse_mark, .args_doc = "N" } },
- *	};
- *
- * The linker puts the tables together, so their alignment must leave no gaps.
- */
+/* For the table in each file with verbs. The linker joins the tables: there must be no gaps. */
 #define VERBS	__attribute__((used, section("all_verbs"), aligned(sizeof(void *))))
 
 /* The global options and the resources of a verb */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The clock of a remote and the wall clock, times with their units, percents, bars of histograms.
- */
+/* Clocks, times with their units, percents, bars of histograms. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

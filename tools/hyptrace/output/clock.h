@@ -21,14 +21,12 @@ void clock_time_of_day(uint64_t ns, char *text, size_t size);
 /* Size of the text of a time, its NUL included */
 #define TIME_TEXT_SIZE	32
 
-/* A bucket of a histogram */
 struct time_bucket {
 	uint64_t	from;	/* its smallest time, ns */
 	uint64_t	to;	/* the smallest time of the next one; 0 if there is none */
 	uint64_t	count;	/* number of times in it */
 };
 
-/* Times with their units, percents, and bars of histograms */
 void time_text(char to[TIME_TEXT_SIZE], uint64_t nsec);
 void percent_text(char to[TIME_TEXT_SIZE], uint64_t part, uint64_t whole);
 void time_print(struct printer *p, const char *key, uint64_t nsec);

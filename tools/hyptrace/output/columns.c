@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The columns of a table, and those of them that --columns selects; and tables of text, cut to the
- * width of the terminal, and labels with values; rows as CSV.
- */
+/* The columns that --columns selects; and tables of text or CSV, and labels with values. */
 #include <strings.h>
 #include <sys/ioctl.h>
 

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The columns of a table, described once for text, JSON and CSV, and those of them that --columns
- * selects.
- *
- *	static const struct column all[] = {
- *		{ "cpu", "CPU", COLUMN_OF(COLUMN_U32, struct cpu, id), NULL },
- *		{ "lost", "LOST", COLUMN_NUMBER | COLUMN_RANK(1), print_lost },
- *	};
- *	struct columns columns = COLUMNS(all);
- *
- *	printer_table(p, "cpus", &columns);
- *	columns_print(&columns, p, row);	(for each row)
- *	printer_end(p);
+ * selects. columns_print() prints a row after printer_table(); verbs/cmd_status.c is an example.
  */
 #ifndef COLUMNS_H
 #define COLUMNS_H
@@ -22,7 +12,6 @@
 
 struct out;
 struct printer;
-struct table;
 
 #define COLUMNS_MAX	26
 /* If the terminal is too narrow, columns are left out: those of the highest rank from 1 on first */
@@ -83,10 +72,8 @@ char *columns_names(const struct columns *columns, const char *before);
 const struct column *columns_find(const struct columns *columns, const char *name);
 
 /*
- * Tables of text, cut to the width of the terminal, and labels with values; rows as CSV.
- *
- * As CSV the heads are the columns' keys, and a table without rows is printed, too. Without columns
- * it has labels and values.
+ * Tables of text, cut to the width of the terminal; without columns, labels with values. As CSV the
+ * heads are the columns' keys, and a table without rows is printed, too.
  */
 struct table *table_new(const struct columns *columns, bool csv);
 void table_row(struct table *table);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exit codes of the command, its notes and errors on stderr, and memory that is there, or the
- * command exits. Each file that fails, notes or allocates includes it, so it has the headers of C
- * that nearly all of them need: only files without it include these.
+ * Exit codes, notes and errors on stderr, and memory, or exit. It has the headers of C that nearly
+ * all files need: only those without it include these.
  */
 #ifndef DIE_H
 #define DIE_H

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Let a pager print the output: that of $HYPTRACE_PAGER or $PAGER, else less.
- *
- * Show on a terminal how much of a file was read. A thread prints, so that readers need not look at
- * the clock. The cursor stays at the begin of the line: a message, which is longer, replaces it.
+ * Let a pager print the output. Show on a terminal how much of a file was read; by a thread, so
+ * that readers need not look at the clock. A message, which is longer, replaces the line.
  */
 #include <fcntl.h>
 #include <poll.h>
