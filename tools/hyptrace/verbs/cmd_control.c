@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace start, stop, load, unload, clear, reset, set: control a remote; mark: have it write
- * selftest events; enable and disable: enable or disable events.
- */
+/* The verbs that control a remote, its rings and its events, and have it write selftest events. */
 #include "output/die.h"
 #include "session/select.h"
 
@@ -10,10 +7,8 @@ enum {
 	OPT_SIZE = 0x200,
 	OPT_MODE,
 	OPT_RATE,
-	OPT_START,
-	OPT_STOP,
 	OPT_AFTER,
-	OPT_FOLLOW,
+	OPT_TRIGGER,	/* plus HYPTRACE_TRIGGER_ACTION_... */
 };
 
 /* load takes all but the first one */
@@ -157,13 +152,13 @@ static const struct argp_option enable_options[] = {
 	{ "filter", 'F', "FILTER", 0,
 	  "Record only events that meet the condition, such as \"ret == -EPERM || duration > 50us\"",
 	  0 },
-	{ "start", OPT_START, NULL, 0,
+	{ "start", OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_START, NULL, 0,
 	  "Record nothing else until one of the events is recorded", 0 },
-	{ "stop", OPT_STOP, NULL, 0,
+	{ "stop", OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_STOP, NULL, 0,
 	  "Stop the recording of all CPUs when one of the events is recorded", 0 },
 	{ "after", OPT_AFTER, "N", 0,
 	  "With --stop: record on until a CPU has moved on to the next sub-buffer N times", 0 },
-	{ "follow", OPT_FOLLOW, NULL, 0,
+	{ "follow", OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_FOLLOW, NULL, 0,
 	  "With func: record functions only of calls in which a filter or trigger of another event has accepted it",
 	  0 },
 	{ "count", OPTION_FLAG(struct event_request, count), NULL, 0,
@@ -186,11 +181,10 @@ static error_t parse_event(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'F':
 		return cmd_set_filter(&request->filter, arg);
-	case OPT_START:
-	case OPT_STOP:
-	case OPT_FOLLOW:
-		trigger = key == OPT_START ? HYPTRACE_TRIGGER_ACTION_START : key == OPT_STOP ?
-			  HYPTRACE_TRIGGER_ACTION_STOP : HYPTRACE_TRIGGER_ACTION_FOLLOW;
+	case OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_START:
+	case OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_STOP:
+	case OPT_TRIGGER + HYPTRACE_TRIGGER_ACTION_FOLLOW:
+		trigger = key - OPT_TRIGGER;
 		if (request->options.trigger && request->options.trigger != trigger)
 			return cmd_usage("--start, --stop and --follow exclude each other");
 		request->options.trigger = trigger;
