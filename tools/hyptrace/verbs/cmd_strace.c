@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace strace: print hypercalls, calls of firmware and exits of guests, as strace prints system
- * calls.
- */
+/* hyptrace strace: print hypercalls, calls of firmware and exits of guests, as strace does. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -37,14 +34,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->times = true;
 		return 0;
 	case 'e':
-		if (!strace_choice_add(&s->choice, arg))
-			return cmd_usage("no call given: use names or globs, such as \"__pkvm_*\", or \"!\" and names");
-		return 0;
+		return strace_choice_add(&s->choice, arg) ? 0 :
+		       cmd_usage("no call given: use names or globs, such as \"__pkvm_*\", or \"!\" and names");
 	case 'p':
-		if (!strace_vms_add(&s->vms, arg))
-			return cmd_usage("bad VM \"%s\": use the number of its process, or its handle, such as 0x1000",
-					 arg);
-		return 0;
+		return strace_vms_add(&s->vms, arg) ? 0 :
+		       cmd_usage("bad VM \"%s\": use the number of its process, or its handle, such as 0x1000",
+				 arg);
 	case 'o':
 		s->output = arg;
 		return *arg ? 0 : cmd_usage("the name of the file is empty");
@@ -59,17 +54,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
-}
-
-/* Write what is left to the file. A message names it: main() would call it the output. */
-static int finish_output(struct context *ctx, const char *name, int code)
-{
-	out_flush(&ctx->out);
-	if (!out_has_failed(&ctx->out))
-		return code;
-	code = cmd_fail("cannot write to \"%s\": %s", name, strerror(ctx->out.error));
-	ctx->out.error = 0;
-	return code;
 }
 
 static int cmd_strace(struct context *ctx, int argc, char **argv)
@@ -101,7 +85,14 @@ static int cmd_strace(struct context *ctx, int argc, char **argv)
 	}
 	strace_free(&s);
 	code = session_close(&s.session, code);
-	return s.output ? finish_output(ctx, s.output, code) : code;
+	if (s.output)
+		out_flush(&ctx->out);
+	/* the message names the file: main() would call it the output */
+	if (s.output && out_has_failed(&ctx->out)) {
+		code = cmd_fail("cannot write to \"%s\": %s", s.output, strerror(ctx->out.error));
+		ctx->out.error = 0;
+	}
+	return code;
 }
 
 static const struct verb verbs[] VERBS = {
