@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace catch: wait for certain events, or find them in a file, and print each of them with what
- * surrounds it.
- */
+/* hyptrace catch: wait for events, or find them in a file, and print what surrounds them. */
 #include "output/die.h"
 #include "view/catch/catch.h"
 #include "view/graph/graph.h"
@@ -99,10 +96,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	c->is_limited |= key == OPT_KEEP || key == OPT_LIMIT || key == OPT_RATE;
 	switch (key) {
 	case OPT_AFTER:
-		if (!parse_number(arg, AFTER_MAX, &c->after))
-			return cmd_usage("bad --after \"%s\": use a number of events up to %d", arg,
-					 AFTER_MAX);
-		return 0;
+		return parse_number(arg, AFTER_MAX, &c->after) ? 0 :
+		       cmd_usage("bad --after \"%s\": use a number of events up to %d", arg,
+				 AFTER_MAX);
 	case 'o':
 		c->path = arg;
 		if (!strcmp(arg, "-"))
@@ -112,24 +108,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->dir = arg;
 		return *arg ? 0 : cmd_usage("the name of the folder is empty");
 	case OPT_KEEP:
-		if (!parse_number(arg, NUMBER_MAX, &c->keep))
-			return cmd_usage("bad --keep \"%s\": use a number of files up to %d", arg,
-					 NUMBER_MAX);
-		return 0;
+		return parse_number(arg, NUMBER_MAX, &c->keep) ? 0 :
+		       cmd_usage("bad --keep \"%s\": use a number of files up to %d", arg,
+				 NUMBER_MAX);
 	case OPT_LIMIT:
-		if (!parse_size(arg, &c->bytes) || !c->bytes)
-			return cmd_usage("bad --limit \"%s\": use bytes, or K, M, G or T", arg);
-		return 0;
+		return parse_size(arg, &c->bytes) && c->bytes ? 0 :
+		       cmd_usage("bad --limit \"%s\": use bytes, or K, M, G or T", arg);
 	case OPT_RATE:
-		if (!parse_rate(arg, &c->rate))
-			return cmd_usage("bad --rate \"%s\": use a number from 1 to %d, such as 6/min",
-					 arg, NUMBER_MAX);
-		return 0;
+		return parse_rate(arg, &c->rate) ? 0 :
+		       cmd_usage("bad --rate \"%s\": use a number from 1 to %d, such as 6/min",
+				 arg, NUMBER_MAX);
 	case OPT_IDLE:
-		if (!parse_time(arg, &c->idle) || !c->idle)
-			return cmd_usage("bad --idle \"%s\": use a time, such as 500ms or 10s",
-					 arg);
-		return 0;
+		return parse_time(arg, &c->idle) && c->idle ? 0 :
+		       cmd_usage("bad --idle \"%s\": use a time, such as 500ms or 10s", arg);
 	case ARGP_KEY_ARG:
 		return parse_condition(c, arg);
 	case ARGP_KEY_END:
@@ -140,11 +131,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void take(struct session *s, const struct hyptrace_stream_event *events, unsigned int nr)
 {
-	struct catcher *c = s->arg;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		catch_take(c, &events[i]);
+		catch_take(s->arg, &events[i]);
 }
 
 static int find_in_file(struct catcher *c)

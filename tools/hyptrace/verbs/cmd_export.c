@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace export: write the events of a file, or of a live remote, in the format of another
- * program.
- */
+/* hyptrace export: write events of a file or of a live remote in formats of other programs. */
 #include <sys/stat.h>
 #include <sys/utsname.h>
 

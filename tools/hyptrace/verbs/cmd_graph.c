@@ -26,10 +26,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cmd_add_words(&g->functions, arg);
 	case 'D':
 		g->depth = strtoul(arg, &end, 10);
-		if (!*end && g->depth && g->depth <= UINT16_MAX)
-			return 0;
-		return cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg,
-				 UINT16_MAX);
+		return !*end && g->depth && g->depth <= UINT16_MAX ? 0 :
+		       cmd_usage("bad depth \"%s\": use a number from 1 to %u", arg, UINT16_MAX);
 	case 'm':
 		/* People know other units for a number without one from other tools. */
 		return *arg && isalpha(arg[strlen(arg) - 1]) && parse_duration(arg, &g->least) ? 0 :

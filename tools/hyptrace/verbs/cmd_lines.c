@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace stream, show and report: print events as they happen, what the rings hold, or the events
- * of a file.
- */
+/* hyptrace stream, show, report: print events as they happen, of the rings, or of a file. */
 #include "output/die.h"
 #include "session/session.h"
 #include "sink/export.h"

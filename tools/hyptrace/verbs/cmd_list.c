@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace list: print remotes and their events. hyptrace names: print the names of the hypercalls
- * of a kernel tree, for the tracers in tracefs, which record only numbers.
- */
+/* hyptrace list: remotes and their events. hyptrace names: names of hypercalls, for tracefs. */
 #include "output/columns.h"
 #include "output/die.h"
 #include "output/printer.h"
@@ -140,9 +137,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		cmd_add_word(&list->words, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (list->verbose + list->names + !!list->columns.nr_chosen > 1)
-			return cmd_usage("--columns, --verbose and --names exclude each other");
-		return 0;
+		return list->verbose + list->names + !!list->columns.nr_chosen <= 1 ? 0 :
+		       cmd_usage("--columns, --verbose and --names exclude each other");
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -310,9 +306,7 @@ static error_t parse_names(int key, char *arg, struct argp_state *state)
 		*tree = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!*tree)
-			return cmd_usage("no kernel tree given: use --from");
-		return 0;
+		return *tree ? 0 : cmd_usage("no kernel tree given: use --from");
 	}
 	return ARGP_ERR_UNKNOWN;
 }

@@ -53,14 +53,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'n':
-		if (!parse_number(arg, UINT64_MAX, &mon->count) || !mon->count)
-			return cmd_usage("bad count \"%s\": use a number from 1", arg);
-		return 0;
+		return parse_number(arg, UINT64_MAX, &mon->count) && mon->count ? 0 :
+		       cmd_usage("bad count \"%s\": use a number from 1", arg);
 	case OPT_TIMEOUT:
 		mon->timeout = arg;
-		if (!parse_time(arg, &mon->nsec) || mon->nsec > INT64_MAX)
-			return cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h", arg);
-		return 0;
+		return parse_time(arg, &mon->nsec) && mon->nsec <= INT64_MAX ? 0 :
+		       cmd_usage("bad timeout \"%s\": use a number and ms, s, m or h", arg);
 	case ARGP_KEY_END:
 		if (mon->until_fired && mon->count)
 			return cmd_usage("--count and --until-fired exclude each other");
@@ -78,7 +76,6 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 							     const char *fmt, ...)
 {
 	auto_free char *text = NULL;
-	const bool is_removed = !strcmp(change, "removed"), is_loss = !strcmp(change, "loss");
 	struct printer *p = mon->ctx->p;
 	char time[TIME_MAX];
 	va_list ap;
@@ -87,8 +84,8 @@ static __attribute__((format(printf, 4, 5))) void begin_line(struct monitor *mon
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	clock_time_of_day(clock_now(CLOCK_REALTIME), time, sizeof(time));
-	printer_line(p, is_loss ? STYLE_BAD : STYLE_PLAIN, "%s %s %s: %s", time,
-		     is_removed ? "remote" : change, remote, text);
+	printer_line(p, !strcmp(change, "loss") ? STYLE_BAD : STYLE_PLAIN, "%s %s %s: %s", time,
+		     !strcmp(change, "removed") ? "remote" : change, remote, text);
 	printer_str(p, "time", time);
 	printer_str(p, "change", change);
 	printer_str(p, "remote", remote);
@@ -336,9 +333,7 @@ static int after_news(struct loop *l, bool lost)
 	if (mon->until_fired)
 		return look_at_fired(mon);
 	ret = lost ? print_state(mon, &err) : 0;
-	if (ret < 0)
-		return cmd_fail("cannot monitor: %s", err.text);
-	return ret ? EXIT_DONE : LOOP_WAIT;
+	return ret < 0 ? cmd_fail("cannot monitor: %s", err.text) : ret ? EXIT_DONE : LOOP_WAIT;
 }
 
 static bool stop(struct loop *l)

@@ -65,15 +65,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SIZE:
 	case OPT_LIMIT:
 		bytes = key == OPT_SIZE ? &r->size : &r->limit;
-		if (!parse_size(arg, bytes) || !*bytes)
-			return cmd_usage("bad %s \"%s\": use bytes, or K, M, G or T",
-					 key == OPT_SIZE ? "size" : "limit", arg);
-		return 0;
+		return parse_size(arg, bytes) && *bytes ? 0 :
+		       cmd_usage("bad %s \"%s\": use bytes, or K, M, G or T",
+				 key == OPT_SIZE ? "size" : "limit", arg);
 	case OPT_ROTATE:
-		if (!parse_number(arg, ROTATE_MAX, &r->rotate) || !r->rotate)
-			return cmd_usage("bad number \"%s\": use a number of files from 1 to %d",
-					 arg, ROTATE_MAX);
-		return 0;
+		return parse_number(arg, ROTATE_MAX, &r->rotate) && r->rotate ? 0 :
+		       cmd_usage("bad number \"%s\": use a number of files from 1 to %d", arg,
+				 ROTATE_MAX);
 	case 'z':
 		r->compress = true;
 		return 0;

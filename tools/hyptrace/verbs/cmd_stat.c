@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace stat: where the time of CPUs goes, and times by reason, hypercall, exit, vCPU or VM.
- * hyptrace count: have EL2 count events, and print the counters.
- */
+/* hyptrace stat: where the time of CPUs goes. hyptrace count: have EL2 count events. */
 #include "output/die.h"
 #include "view/times/stat.h"
 
@@ -91,15 +88,14 @@ static const struct argp_option count_options[] = {
 
 static error_t check_count(const struct count *count)
 {
-	bool prints = !count->words.nr && !count->off && !count->reset;
-
 	if (count->off && !count->words.nr)
 		return cmd_usage("no event given: use names, globs such as \"hyp_*\", or all");
 	if (count->reset && count->words.nr)
 		return cmd_usage("--reset takes no event: it resets all counters");
 	if (count->histogram && count->columns.nr_chosen)
 		return cmd_usage("--columns and --histogram exclude each other");
-	if (!prints && (count->histogram || count->columns.nr_chosen))
+	if ((count->words.nr || count->off || count->reset) &&
+	    (count->histogram || count->columns.nr_chosen))
 		return cmd_usage("--columns and --histogram need the verb \"count\" without an event");
 	if (count->words.nr && count->ctx->have_cpus)
 		return cmd_usage("--cpu chooses what to print or reset; events are counted on all CPUs");

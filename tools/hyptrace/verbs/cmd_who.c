@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace page and leaks, and who, their short name: who owns a page and how it got there, and the
- * pages that were not given back.
- */
+/* hyptrace page, leaks and who: who owns a page, and the pages that were not given back. */
 #include "output/clock.h"
 #include "output/die.h"
 #include "view/pages/pages.h"
