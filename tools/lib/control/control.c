@@ -159,9 +159,8 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  */
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0, remote);
-
-	return hyptrace_nl_send(h, msg, NULL, NULL, err);
+	return hyptrace_nl_send(h, hyptrace_nl_msg(h, HYPTRACE_CMD_EVENT_RELEASE, 0, remote), NULL,
+				NULL, err);
 }
 
 /**
@@ -184,10 +183,8 @@ int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptr
 int hyptrace_count_events(struct hyptrace *h, const char *remote, const char *const *names,
 			  unsigned int nr, bool count, uint32_t flags, struct hyptrace_error *err)
 {
-	const struct hyptrace_event_options options = { .flags = flags };
-
-	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count, &options, NULL, 0,
-			  err);
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, count,
+			  &(struct hyptrace_event_options){ .flags = flags }, NULL, 0, err);
 }
 
 /**
@@ -211,8 +208,7 @@ int hyptrace_hold_counters(struct hyptrace *h, const char *remote, const char *c
 			   unsigned int nr, const uint32_t *pmu, unsigned int nr_pmu,
 			   struct hyptrace_error *err)
 {
-	const struct hyptrace_event_options options = { .flags = HYPTRACE_EVENT_HOLD };
-
-	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, true, &options, pmu, nr_pmu,
-			  err);
+	return set_events(h, HYPTRACE_CMD_COUNT_SET, remote, names, nr, true,
+			  &(struct hyptrace_event_options){ .flags = HYPTRACE_EVENT_HOLD }, pmu,
+			  nr_pmu, err);
 }

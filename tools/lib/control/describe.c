@@ -392,10 +392,9 @@ static const struct nlattr *attr_at(const struct nlmsghdr *request, uint32_t off
 /* Each string attribute of the family, outside of nests, holds a name: of a remote or an event. */
 static bool attr_is_string(int cmd, unsigned int type)
 {
-	if (type == HYPTRACE_A_CONTROL_REMOTE)
-		return true;
-	return (cmd == HYPTRACE_CMD_EVENT_GET || cmd == HYPTRACE_CMD_EVENT_SET) &&
-	       (type == HYPTRACE_A_EVENT_NAME || type == HYPTRACE_A_EVENT_NAMES);
+	return type == HYPTRACE_A_CONTROL_REMOTE ||
+	       ((cmd == HYPTRACE_CMD_EVENT_GET || cmd == HYPTRACE_CMD_EVENT_SET) &&
+		(type == HYPTRACE_A_EVENT_NAME || type == HYPTRACE_A_EVENT_NAMES));
 }
 
 void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsghdr *request,
@@ -407,11 +406,10 @@ void hyptrace_extack_error(const struct hyptrace_extack *ext, const struct nlmsg
 
 	if (ext->msg_len)
 		hyptrace_error_set(err, ext->errnum, "%.*s", (int)ext->msg_len, ext->msg);
-	else if (ext->errnum == EPERM || ext->errnum == EACCES)
-		hyptrace_error_set(err, ext->errnum,
-				   "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed");
 	else
-		hyptrace_error_set(err, ext->errnum, "%m");
+		hyptrace_error_set(err, ext->errnum, ext->errnum == EPERM || ext->errnum == EACCES ?
+				   "permission denied: CAP_PERFMON or CAP_SYS_ADMIN is needed" :
+				   "%m");
 
 	attr = err ? attr_at(request, ext->offset) : NULL;
 	if (!attr)
@@ -496,7 +494,6 @@ const char *hyptrace_value_name(enum hyptrace_value of, uint32_t value)
 		},
 	};
 
-	if (of >= COUNT(names) || value >= COUNT(names[0]) || !names[of][value])
-		return "unknown";
-	return names[of][value];
+	return of < COUNT(names) && value < COUNT(names[0]) && names[of][value] ?
+	       names[of][value] : "unknown";
 }

@@ -25,8 +25,6 @@ enum nl_kind {
 	NL_NEST,	/* other members of the same struct */
 };
 
-struct nl_type;
-
 struct nl_member {
 	uint8_t			kind;		/* enum nl_kind */
 	uint8_t			attr;
@@ -58,8 +56,7 @@ struct hyptrace_extack {
 	int		errnum;	/* a positive errno, 0 if the request succeeded */
 	const char	*msg;	/* the kernel's message inside the answer, NULL if there is none */
 	size_t		msg_len;	/* its length without a NUL */
-	/* from the start of the request to the attribute at fault; 0 if none */
-	uint32_t	offset;
+	uint32_t	offset;	/* of the attribute at fault in the request; 0 if none */
 };
 
 int hyptrace_extack_parse(const struct nlmsghdr *answer, size_t len, struct hyptrace_extack *ext);

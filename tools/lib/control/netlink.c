@@ -166,11 +166,8 @@ struct nl_msg *hyptrace_nl_msg(struct hyptrace *h, int cmd, int flags, const cha
 {
 	struct nl_msg *msg = nlmsg_alloc_size(REQUEST_MAX);
 
-	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, h->family, 0, flags, cmd,
-				HYPTRACE_FAMILY_VERSION)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
+	hyptrace_nl_check(&msg, msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, h->family, 0,
+						    flags, cmd, HYPTRACE_FAMILY_VERSION));
 	if (remote)
 		hyptrace_nl_put_string(&msg, HYPTRACE_A_CONTROL_REMOTE, remote);
 	return msg;
@@ -268,10 +265,7 @@ struct nl_msg *hyptrace_answer_new(void)
 /* Deliver an answer for which all attributes were put, unless @ret says no. */
 int hyptrace_answer_send(const struct hyptrace_request *r, struct nl_msg *answer, int ret)
 {
-	if (!answer || ret)
-		ret = hyptrace_error_memory(r->err);
-	else
-		ret = r->fn(nlmsg_hdr(answer), r->arg);
+	ret = answer && !ret ? r->fn(nlmsg_hdr(answer), r->arg) : hyptrace_error_memory(r->err);
 	nlmsg_free(answer);
 	return ret;
 }
@@ -279,7 +273,6 @@ int hyptrace_answer_send(const struct hyptrace_request *r, struct nl_msg *answer
 /* Return the number of the notifications' multicast group, negative if there is none. */
 int hyptrace_nl_group(struct hyptrace *h)
 {
-	if (h->backend)
-		return -1;
-	return genl_ctrl_resolve_grp(h->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
+	return h->backend ? -1 :
+	       genl_ctrl_resolve_grp(h->sock, HYPTRACE_FAMILY_NAME, HYPTRACE_MCGRP_NOTIFY);
 }

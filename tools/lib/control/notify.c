@@ -70,11 +70,8 @@ struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hypt
 	return listener;
 
 fail:
-	if (errno == EPERM || errno == EACCES)
-		hyptrace_error_set(err, errno,
-				   "permission denied: notifications need CAP_SYS_ADMIN");
-	else
-		hyptrace_error_set(err, errno, "%m");
+	hyptrace_error_set(err, errno, errno == EPERM || errno == EACCES ?
+			   "permission denied: notifications need CAP_SYS_ADMIN" : "%m");
 	hyptrace_listener_close(listener);
 	return NULL;
 }
@@ -168,9 +165,8 @@ int hyptrace_listener_read(struct hyptrace_listener *listener, hyptrace_notifica
 		if (n < 0) {
 			if (errno == EAGAIN || errno == EINTR)
 				return 0;
-			if (errno == ENOBUFS)
-				return hyptrace_error_set(err, ENOBUFS, "notifications were lost");
-			return hyptrace_error_set(err, errno, "%m");
+			return hyptrace_error_set(err, errno, errno == ENOBUFS ?
+						  "notifications were lost" : "%m");
 		}
 		/* any process may send to the socket: accept only the kernel's messages */
 		if (from_len < sizeof(from) || from.nl_pid)

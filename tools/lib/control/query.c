@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Get remotes, CPUs, events, hypercalls and the writer's counters from the driver; and ask the
- * hypervisor who owns pages, and how long a visit of EL2 takes.
- */
+/* Get remotes, CPUs, events, hypercalls, counters, owners of pages and the time of visits. */
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
@@ -48,10 +45,7 @@ static int collect(struct hyptrace *h, const struct nl_type *type, struct nl_msg
 	struct list list = { .type = type, .items = calloc(1, sizeof(*list.items)) };
 	int ret;
 
-	if (!list.items) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
+	hyptrace_nl_check(&msg, !list.items);
 	ret = hyptrace_nl_send(h, msg, add_item, &list, err);
 	if (ret) {
 		free_all(type, list.items);
@@ -114,9 +108,8 @@ int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
 int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
 			struct hyptrace_error *err)
 {
-	struct nl_msg *msg = hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, 0, name);
-
-	return get_one(h, &hyptrace_remote_type, msg, remote, err);
+	return get_one(h, &hyptrace_remote_type,
+		       hyptrace_nl_msg(h, HYPTRACE_CMD_REMOTE_GET, 0, name), remote, err);
 }
 
 /**
@@ -263,9 +256,8 @@ static int name_values(struct hyptrace *h, const char *remote,
 	struct hyptrace_event **events, **event;
 	const char *name;
 	unsigned int i;
-	int ret;
+	int ret = hyptrace_get_events(h, remote, &events, &i, err);
 
-	ret = hyptrace_get_events(h, remote, &events, &i, err);
 	for (i = 0; i < nr && !ret; i++) {
 		if (counters[i]->is_others)
 			continue;
@@ -366,9 +358,8 @@ static int ask(struct hyptrace *h, struct nl_msg *msg, int attr, void *to, int s
 	struct answer answer = { .attr = attr, .to = to, .size = size };
 	int ret = hyptrace_nl_send(h, msg, parse_answer, &answer, err);
 
-	if (!ret && !answer.found)
-		return hyptrace_error_set(err, EBADMSG, "the driver has not answered");
-	return ret;
+	return ret || answer.found ? ret :
+	       hyptrace_error_set(err, EBADMSG, "the driver has not answered");
 }
 
 /**
