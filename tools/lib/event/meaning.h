@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What an event means, its names, and its sentence, which is printed instead of its print format.
- */
+/* What an event means, its names, and its sentence, printed in place of its print format. */
 #ifndef HYPTRACE_MEANING_H
 #define HYPTRACE_MEANING_H
 
@@ -102,7 +100,7 @@ struct meaning *hyptrace_meaning_new(const struct hyptrace_event *event,
 				     const struct sentence_names *values, bool has_sentence);
 void hyptrace_meaning_free(struct meaning *meaning);
 
-/* model_names.c; false if there is no memory */
+/* model_names.c; false if there is no memory: the caller then frees the names */
 bool hyptrace_meaning_make_names(struct meaning *meaning);
 bool hyptrace_meaning_returns(const struct meaning *meaning, uint64_t id);
 

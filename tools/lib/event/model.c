@@ -219,12 +219,10 @@ struct meaning *hyptrace_meaning_new(const struct hyptrace_event *event,
 	find_places(meaning);
 	meaning->kind = find_kind(meaning);
 	meaning->named_by = kinds[meaning->kind].named_by;
-	meaning->into_guest = UINT64_MAX;
-	meaning->trap = UINT64_MAX;
-	if (meaning->kind == HYPTRACE_KIND_EXIT)
-		meaning->into_guest = value_named(meaning, HYPTRACE_ROLE_REASON, "eret_guest");
-	if (meaning->kind == HYPTRACE_KIND_GUEST_EXIT)
-		meaning->trap = value_named(meaning, HYPTRACE_ROLE_CODE, "trap");
+	meaning->into_guest = meaning->kind == HYPTRACE_KIND_EXIT ?
+		value_named(meaning, HYPTRACE_ROLE_REASON, "eret_guest") : UINT64_MAX;
+	meaning->trap = meaning->kind == HYPTRACE_KIND_GUEST_EXIT ?
+		value_named(meaning, HYPTRACE_ROLE_CODE, "trap") : UINT64_MAX;
 	if (!has_sentence || add_sentence(own))
 		return own;
 	hyptrace_meaning_free(own);
@@ -242,6 +240,8 @@ static struct meaning *new_meaning(const struct hyptrace_formats *fmts,
 		*own = *format->meaning;
 	if (own && hyptrace_meaning_make_names(own))
 		return own;
+	if (own)
+		hyptrace_symbols_free(own->names);
 	free(own);
 	return NULL;
 }

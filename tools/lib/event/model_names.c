@@ -88,12 +88,9 @@ bool hyptrace_meaning_make_names(struct meaning *meaning)
 {
 	const uint32_t kind = HYPTRACE_KIND_BIT(meaning->public.kind);
 	const struct hyptrace_field *by, *code = NULL;
-	bool has_memory;
 
-	if (kind & BIT(TRANSITION)) {
-		has_memory = name_transitions(meaning);
-		goto out;
-	}
+	if (kind & BIT(TRANSITION))
+		return name_transitions(meaning);
 	if (kind & NAMED_BY_FIELD) {
 		by = field_of(meaning, meaning->public.named_by);
 	} else if (kind & (BIT(MEM_ABORT) | BIT(ILLEGAL_TRAP))) {
@@ -106,12 +103,8 @@ bool hyptrace_meaning_make_names(struct meaning *meaning)
 		return true;
 	}
 	meaning->names = hyptrace_symbols_alloc(nr_symbols(by) + nr_symbols(code));
-	has_memory = meaning->names && add_names(meaning, code, 0) &&
-		     add_names(meaning, by, code ? HYPTRACE_KEY_TRAP : 0);
-out:
-	if (!has_memory)
-		hyptrace_symbols_free(meaning->names);
-	return has_memory;
+	return meaning->names && add_names(meaning, code, 0) &&
+	       add_names(meaning, by, code ? HYPTRACE_KEY_TRAP : 0);
 }
 
 /**
@@ -124,7 +117,7 @@ out:
 uint64_t hyptrace_meaning_compound_key(const struct hyptrace_meaning *meaning,
 				       const struct hyptrace_record *rec)
 {
-	uint64_t code, op, from;
+	uint64_t code, op, from, to;
 
 	switch (meaning->kind) {
 	case HYPTRACE_KIND_GUEST_EXIT:
@@ -136,9 +129,8 @@ uint64_t hyptrace_meaning_compound_key(const struct hyptrace_meaning *meaning,
 	case HYPTRACE_KIND_TRANSITION:
 		op = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_OP, rec);
 		from = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_FROM, rec);
-		return HYPTRACE_KEY_TRANSITION(op, from, hyptrace_meaning_value(meaning,
-									HYPTRACE_ROLE_TO,
-									rec));
+		to = hyptrace_meaning_value(meaning, HYPTRACE_ROLE_TO, rec);
+		return HYPTRACE_KEY_TRANSITION(op, from, to);
 	default:
 		return esr_class(hyptrace_meaning_value(meaning, HYPTRACE_ROLE_ESR, rec));
 	}
@@ -220,9 +212,7 @@ const struct hyptrace_hypercall *hyptrace_meaning_hypercall(const struct hyptrac
 unsigned int hyptrace_meaning_named_args(const struct hyptrace_meaning *meaning,
 					 const struct hyptrace_hypercall *call)
 {
-	if (!call || !call->known_args)
-		return 0;
-	return call->nr_args < meaning->nr_args ? call->nr_args : meaning->nr_args;
+	return call && call->known_args ? MIN(call->nr_args, meaning->nr_args) : 0;
 }
 
 /* Can a hypercall return something? */
