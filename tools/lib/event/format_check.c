@@ -3,9 +3,8 @@
  * Check the description of an event before libtraceevent parses it. For files, which may be
  * damaged: libtraceevent's parser may crash if a print format is not well formed.
  *
- * The grammar is what the kernel's formats have: a string, and expressions of C with the
- * kernel's helpers such as __print_symbolic(). An event with another format is printed field by
- * field.
+ * The grammar is what the kernel's formats have: a string, and expressions of C with helpers such
+ * as __print_symbolic(). An event with another format is printed field by field.
  */
 #include "internal.h"
 
@@ -103,7 +102,6 @@ static bool check_names(struct check *c)
 	do {
 		if (!take(c, "{"))
 			return false;
-		skip_blanks(c);
 		/* a value is an expression of numbers */
 		if (!check_expression(c) || !take(c, ",") || !check_quoted(c, '"') ||
 		    !take(c, "}"))
@@ -292,17 +290,13 @@ static bool take_value(struct check *c, const char *name, const char *expected)
 	return expected ? take(c, expected) && take(c, ";") : take_number(c) && take(c, ";");
 }
 
-/* field:unsigned short name[2];	offset:0;	size:2;	signed:0; */
+/* unsigned short name[2];	offset:0;	size:2;	signed:0; */
 static bool check_field(struct check *c)
 {
 	static const char type[] = "common_type";
-	const char *from, *begin, *end;
+	const char *from, *begin = c->at, *end = strchr(begin, ';');
 	bool is_type;
 
-	if (!take(c, "field:"))
-		return false;
-	begin = c->at;
-	end = strchr(c->at, ';');
 	if (!end)
 		return false;
 	for (from = c->at; from < end; from++)
@@ -329,15 +323,12 @@ enum format_check hyptrace_format_check(const char *text)
 	struct check c = { .at = text };
 	unsigned int fields = 0;
 	const char *word;
-	size_t len;
 
-	if (!take(&c, "name:"))
-		return FORMAT_BAD;
-	len = take_word(&c, &word);
-	if (!len || !take(&c, "ID:") || !take_number(&c) || !take(&c, "format:"))
+	if (!take(&c, "name:") || !take_word(&c, &word) || !take(&c, "ID:") || !take_number(&c) ||
+	    !take(&c, "format:"))
 		return FORMAT_BAD;
 	c.fields = c.at;
-	for (skip_blanks(&c); !strncmp(c.at, "field:", 6); skip_blanks(&c))
+	while (take(&c, "field:"))
 		if (++fields > FIELDS_MAX || !check_field(&c))
 			return FORMAT_BAD;
 	c.fields_end = c.at;
