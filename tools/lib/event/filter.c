@@ -106,7 +106,6 @@ static int check_comparison(const struct request *request,
 			    const struct hyptrace_event *const *events, unsigned int nr,
 			    const struct filter_comparison *c)
 {
-	const bool must_name = request->fits_all && request->nr > 1;
 	enum filter_fault fault, worst = FILTER_FAULT_FIELD;
 	const char *at, *worst_at = c->field.text;
 	struct filter_value value;
@@ -121,7 +120,7 @@ static int check_comparison(const struct request *request,
 			continue;
 		worst = fault;
 		worst_at = at;
-		if (must_name)
+		if (request->fits_all && request->nr > 1)
 			hyptrace_error_set(request->err, EINVAL, "event \"%s\": %s",
 					   events[i]->name, err.text);
 		else
@@ -167,14 +166,12 @@ static bool narrow(const struct filter_value *value, uint64_t *first, uint64_t *
 		*first += key == *first;
 		*last -= key == *last;
 	}
-	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_GE)
-		*first = MAX(*first, key);
-	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_LE)
-		*last = MIN(*last, key);
-	if (op == HYPTRACE_FILTER_OP_LT)
-		*last = MIN(*last, key - 1);
-	if (op == HYPTRACE_FILTER_OP_GT)
-		*first = MAX(*first, key + 1);
+	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_GE ||
+	    op == HYPTRACE_FILTER_OP_GT)
+		*first = MAX(*first, key + (op == HYPTRACE_FILTER_OP_GT));
+	if (op == HYPTRACE_FILTER_OP_EQ || op == HYPTRACE_FILTER_OP_LE ||
+	    op == HYPTRACE_FILTER_OP_LT)
+		*last = MIN(*last, key - (op == HYPTRACE_FILTER_OP_LT));
 	return *first <= *last;
 }
 

@@ -403,11 +403,9 @@ static enum filter_fault fail_range(const struct filter_comparison *c,
 static bool is_out_of_range(const struct filter_comparison *c, const struct hyptrace_field *field,
 			    uint64_t number)
 {
-	const bool any_bits = !field->is_signed || c->op == HYPTRACE_FILTER_OP_AND;
-
 	if (c->negative && number)
 		return !field->is_signed || number - 1 > all_bits(field) >> 1;
-	return number > all_bits(field) >> !any_bits;
+	return number > all_bits(field) >> (field->is_signed && c->op != HYPTRACE_FILTER_OP_AND);
 }
 
 /*
