@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Texts for people: why something has failed, the word that was probably meant, a process's name.
- */
+/* Texts for people: why something has failed, the word that was meant, a process's name. */
 #include <stdarg.h>
 #include <strings.h>
 
@@ -26,13 +24,6 @@ int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, 
 int hyptrace_error_memory(struct hyptrace_error *err)
 {
 	return hyptrace_error_set(err, ENOMEM, "out of memory");
-}
-
-/* For functions that return a pointer: @ret is that of a function above. */
-void *hyptrace_error_null(int ret)
-{
-	(void)ret;
-	return NULL;
 }
 
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of libhyptrace share and programs do not see: errors, netlink messages and
- * the reader. Each file includes it, so it has the headers of C that nearly all of them need.
- */
+/* What the files of libhyptrace share. Each of them includes it, for headers of C, too. */
 #ifndef HYPTRACE_INTERNAL_H
 #define HYPTRACE_INTERNAL_H
 
@@ -18,10 +15,6 @@
 #include "hyptrace.h"
 
 struct hyptrace_file_info;
-struct nl_cb;
-struct nl_msg;
-struct nl_sock;
-struct nlattr;
 struct nlmsghdr;
 struct tep_handle;
 
@@ -110,7 +103,8 @@ static inline void *hyptrace_list_add(void *list, unsigned int *nr, size_t size)
 int hyptrace_error_set(struct hyptrace_error *err, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int hyptrace_error_memory(struct hyptrace_error *err);
-void *hyptrace_error_null(int ret);
+/* For functions that return a pointer: the argument is the call of a function above. */
+#define hyptrace_error_null(ret)	((void)(ret), NULL)
 void hyptrace_error_subject(struct hyptrace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, const char *name);
@@ -120,7 +114,6 @@ const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, 
 /* Called for each message of an answer, and with NULL when a dump restarts */
 typedef int (*hyptrace_nl_fn)(const struct nlmsghdr *answer, void *arg);
 
-/* A request to a backend */
 struct hyptrace_request {
 	struct nlmsghdr		*msg;
 	hyptrace_nl_fn		fn;

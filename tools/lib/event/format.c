@@ -5,14 +5,9 @@
  */
 #include "format.h"
 
-/* Bytes of the event id, which starts each payload */
-#define ID_SIZE		sizeof(uint16_t)
-#define SYSTEM		"hyptrace"
+#define SYSTEM	"hyptrace"
 
-/*
- * Lines of events, remembered by their payloads: those of the most frequent events are two or three
- * words with a reason and a virtual CPU. Few of them differ, so most lines were printed before.
- */
+/* Lines are remembered by their payloads: the most frequent events have few different ones. */
 
 /* Bytes of the payloads */
 #define MEMO_PAYLOAD_MIN	8
@@ -87,9 +82,8 @@ struct hyptrace_formats *hyptrace_formats_make(struct tep_handle *tep, bool is_f
 	fmts->by_id = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->by_id));
 	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
 	fmts->memo = calloc(1 << MEMO_BITS, sizeof(*fmts->memo));
-	if (!fmts->by_id || !fmts->prints || !fmts->memo)
-		goto fail;
-	if (!is_foreign && (!tep || !hyptrace_names_set_classes(&fmts->names, events, nr)))
+	if (!fmts->by_id || !fmts->prints || !fmts->memo ||
+	    (!is_foreign && (!tep || !hyptrace_names_set_classes(&fmts->names, events, nr))))
 		goto fail;
 	for (i = 0; i < nr; i++)
 		if (events[i]->id < fmts->nr_ids && !add_format(fmts, events[i]))
@@ -173,9 +167,7 @@ int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
 				    struct hyptrace_error *err)
 {
 	memset(fmts->memo, 0, sizeof(*fmts->memo) << MEMO_BITS);
-	if (hyptrace_names_set_calls(&fmts->names, calls, nr))
-		return hyptrace_error_memory(err);
-	return 0;
+	return hyptrace_names_set_calls(&fmts->names, calls, nr) ? hyptrace_error_memory(err) : 0;
 }
 
 /**
@@ -201,10 +193,9 @@ static void set_lead(struct hyptrace_formats *fmts, struct format *format, char 
 	free(format->lead);
 	format->lead = NULL;
 	hyptrace_print_free(*print);
-	*print = NULL;
-	if (!format->sentence)
-		*print = hyptrace_print_new(format->tep_event, format->event->size, lead);
-	else if (strlen(lead) <= HYPTRACE_LINE_MAX - SENTENCE_MAX)
+	*print = format->sentence ? NULL :
+		 hyptrace_print_new(format->tep_event, format->event->size, lead);
+	if (format->sentence && strlen(lead) <= HYPTRACE_LINE_MAX - SENTENCE_MAX)
 		format->lead = realloc(lead, strlen(lead) + DIGITS_SLACK);
 	if (format->lead)
 		format->lead_len = strlen(format->lead);
@@ -284,7 +275,7 @@ static __attribute__((noinline)) char *put_short(const struct hyptrace_formats *
 	uint64_t first, last;
 	char *end;
 
-	if (rec->size < ID_SIZE)
+	if (rec->size < sizeof(uint16_t))
 		return NULL;
 	if (rec->size < MEMO_PAYLOAD_MIN)
 		return make_line(fmts, rec, to);
@@ -320,9 +311,7 @@ static __attribute__((noinline)) char *put_short(const struct hyptrace_formats *
 char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hyptrace_record *rec,
 			    char *to)
 {
-	if (rec->size <= MEMO_PAYLOAD_MAX)
-		return put_short(fmts, rec, to);
-	return make_line(fmts, rec, to);
+	return rec->size <= MEMO_PAYLOAD_MAX ? put_short(fmts, rec, to) : make_line(fmts, rec, to);
 }
 
 /**
@@ -341,9 +330,7 @@ const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_format
 	if (rec->size < sizeof(id))
 		return NULL;
 	memcpy(&id, rec->data, sizeof(id));
-	if (id >= fmts->nr_ids)
-		return NULL;
-	event = fmts->by_id[id].event;
+	event = id < fmts->nr_ids ? fmts->by_id[id].event : NULL;
 	return event && rec->size >= event->size ? event : NULL;
 }
 

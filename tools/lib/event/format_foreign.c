@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Let libtraceevent print an event, also one that the kernel has described in a file that trace-cmd
- * has recorded. For format.c.
+ * Let libtraceevent print an event, also one of the host in a file of trace-cmd. For format.c.
  *
- * libtraceevent trusts the records, which may be damaged: so it gets a copy of a
- * record, with zeros behind it, and only if what the record says about itself is true. Formats
- * that read as far as a number in the record says, or that divide by such a number, are not
- * given to it at all.
+ * libtraceevent trusts the records, which may be damaged: so it gets a copy of a record, with zeros
+ * behind it, and only if what the record says about itself is true. It gets no formats that read as
+ * far as a number in the record says, or that divide by such a number.
  */
 #include "format.h"
 

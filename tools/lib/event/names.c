@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of values. First those that the driver does not name: errnos, error codes of firmware,
- * fault status codes. Then those that depend on the remote: of a field's values, in a table by a
- * hash; hypercalls with their arguments, and exception classes.
+ * Names of values: those that the driver does not name (errnos, error codes of firmware, fault
+ * status codes), and those of the remote (values of a field, hypercalls, exception classes).
  */
 #include "meaning.h"
 
@@ -149,7 +148,6 @@ bool hyptrace_symbols_add(struct sentence_symbols *symbols, uint64_t value, cons
 	return true;
 }
 
-/* Return the table, or NULL if there is no memory. */
 struct sentence_symbols *hyptrace_symbols_new(const struct hyptrace_field *field)
 {
 	struct sentence_symbols *symbols = hyptrace_symbols_alloc(field->nr_symbols);

@@ -375,9 +375,7 @@ int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_e
 	struct hyptrace_span span;
 	uint64_t duration;
 
-	if (!cpu)
-		return -ENOMEM;
-	if (rec->lost && add_loss(nest, cpu, event, now))
+	if (!cpu || (rec->lost && add_loss(nest, cpu, event, now)))
 		return -ENOMEM;
 	if (!rec->data)
 		return 0;

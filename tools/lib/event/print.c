@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compile print formats to short lists of steps, each a text and the value after it, and print
- * events by them. By hand, for speed: libtraceevent interprets a format anew for each event.
- *
- * This file takes the format that libtraceevent has parsed, and supports what the formats of EL2
- * use: %d, %u, %x and __print_symbolic(). libtraceevent itself prints all other formats.
+ * Compile print formats that libtraceevent has parsed to lists of steps, for speed: it interprets a
+ * format anew for each event. This file knows what the formats of EL2 use: %d, %u, %x and
+ * __print_symbolic(). libtraceevent itself prints all other formats.
  */
 #include "format.h"
 
@@ -42,7 +40,6 @@ struct print {
 	struct step	steps[];	/* at least one */
 };
 
-/* A struct print that is being built */
 struct builder {
 	struct tep_event	*event;
 	struct print		*print;

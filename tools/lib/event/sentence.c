@@ -33,9 +33,8 @@ static char *put_symbol(const struct meaning *s, const uint64_t *v, enum hyptrac
 	const struct sentence_symbol *symbol;
 
 	symbol = s->symbols[role] ? sentence_find_symbol(s->symbols[role], v[role]) : NULL;
-	if (symbol && symbol->text)
-		return hyptrace_digits_text(to, symbol->text, symbol->len);
-	return put_hex(to, v[role]);
+	return symbol && symbol->text ? hyptrace_digits_text(to, symbol->text, symbol->len) :
+					put_hex(to, v[role]);
 }
 
 static const char *name_of_errno(const struct meaning *s, const uint64_t *v)
@@ -164,9 +163,8 @@ static char *put_arg(char *to, const struct sentence_arg *arg, uint64_t value)
 	value <<= unused;
 	if (!arg->is_count)
 		return put_hex(to, value >> unused);
-	if (arg->is_signed)
-		return put_signed(to, (int64_t)value >> unused);
-	return hyptrace_digits_decimal(to, value >> unused);
+	return arg->is_signed ? put_signed(to, (int64_t)value >> unused) :
+				hyptrace_digits_decimal(to, value >> unused);
 }
 
 /* Print up to @nr arguments without names. */
@@ -195,15 +193,10 @@ static char *put_host_hcall(const struct meaning *s, const uint64_t *v, char *to
 {
 	const struct sentence_call *found = hyptrace_find_call(s->values, V(ID));
 
-	if (found)
-		to = put_text(to, found->call->name);
-	else
-		to = put_symbol(s, v, HYPTRACE_ROLE_ID, to);
+	to = found ? put_text(to, found->call->name) : put_symbol(s, v, HYPTRACE_ROLE_ID, to);
 	*to++ = '(';
-	if (found && found->call->known_args)
-		to = put_args(to, found, &V(ARG1));
-	else
-		to = put_raw_args(to, &V(ARG1), SENTENCE_ARGS);
+	to = found && found->call->known_args ? put_args(to, found, &V(ARG1)) :
+						put_raw_args(to, &V(ARG1), SENTENCE_ARGS);
 	*to++ = ')';
 	if (V(INVALID))
 		to = put_text(to, " invalid");
@@ -224,9 +217,8 @@ static const char *name_of_smc_result(const struct meaning *s, const uint64_t *v
 	/* FF-A answers with another call */
 	if (func_32 >= FFA_FIRST && func_32 <= FFA_LAST && ret != NOT_SUPPORTED)
 		return name_of_id(s, (uint32_t)ret);
-	if (ret == NOT_SUPPORTED || (func & SMC_OWNER) == SMC_OWNER_ARCH)
-		return hyptrace_firmware_error_name(FIRMWARE_SMCCC, ret);
-	return NULL;
+	return ret == NOT_SUPPORTED || (func & SMC_OWNER) == SMC_OWNER_ARCH ?
+	       hyptrace_firmware_error_name(FIRMWARE_SMCCC, ret) : NULL;
 }
 
 static bool is_valid(const struct meaning *s, const uint64_t *v)
@@ -239,10 +231,8 @@ static char *put_host_smc(const struct meaning *s, const uint64_t *v, char *to)
 {
 	to = put_text(put_symbol(s, v, HYPTRACE_ROLE_ID, to), "(");
 	to = put_text(put_raw_args(to, &V(ARG1), 3), ")");
-	if (V(INVALID))
-		to = put_text(to, " invalid");
-	else
-		to = put_result(s, v, smc_number(V(ID), V(RESULT)), to);
+	to = V(INVALID) ? put_text(to, " invalid") :
+			  put_result(s, v, smc_number(V(ID), V(RESULT)), to);
 	if (V(FORWARDED))
 		to = put_text(to, " forwarded");
 	return put_duration(to, V(DURATION), ">");
@@ -291,16 +281,12 @@ static bool is_after_call(const struct meaning *s, const uint64_t *v)
 static char *put_psci_arg(const struct meaning *s, const uint64_t *v, char *to)
 {
 	uint64_t number = psci_number(V(ID)), arg = V(ARG1);
-	const char *name = "arg";
+	const char *name = number < COUNT(psci_args) ? psci_args[number] : "arg";
 
-	if (number < COUNT(psci_args))
-		name = psci_args[number];
 	if (!name)
 		return to;
 	to = put_text(put_text(to, name), "=");
-	if (number != PSCI_FEATURES)
-		return put_hex(to, arg);
-	return put_value(to, name_of_id(s, arg), arg);
+	return put_value(to, number == PSCI_FEATURES ? name_of_id(s, arg) : NULL, arg);
 }
 
 static char *put_psci_call(const struct meaning *s, const uint64_t *v, char *to)
@@ -337,9 +323,7 @@ static char *put_host_ffa_call(const struct meaning *s, const uint64_t *v, char 
 	if (!has_ffa_error(s, v))
 		return to;
 	to = put_result(s, v, V(RESULT), to);
-	if (V(RESULT))
-		return to;
-	return put_text(put_raw_args(put_text(to, " ("), &V(RETURNED1), 4), ")");
+	return V(RESULT) ? to : put_text(put_raw_args(put_text(to, " ("), &V(RETURNED1), 4), ")");
 }
 
 /* host_mem_abort */
@@ -353,10 +337,8 @@ static char *put_host_mem_abort(const struct meaning *s, const uint64_t *v, char
 	if (class == CLASS_DATA_ABORT)
 		to = put_text(to, esr & ESR_WRITE ? " write" : " read");
 	*to++ = ' ';
-	if (fault.name)
-		to = put_text(to, fault.name);
-	else
-		to = put_key(to, "fault ", esr & ESR_FAULT_STATUS);
+	to = fault.name ? put_text(to, fault.name) :
+			  put_key(to, "fault ", esr & ESR_FAULT_STATUS);
 	if (fault.level != NO_LEVEL)
 		to = put_signed(put_text(to, " level "), fault.level);
 	to = put_key(to, " addr=", V(ADDRESS));
@@ -438,10 +420,8 @@ static char *put_tlbi(const struct meaning *s, const uint64_t *v, char *to)
 	if (V(OP) == TLBI_VM_CONTEXT)
 		return to;
 	to = put_decimal(to, " vmid=", V(VMID));
-	/* the operation is for all addresses */
-	if (!V(COUNT))
-		return to;
-	return put_decimal(put_key(to, " ipa=", V(IPA)), " +", V(COUNT));
+	/* without a count, the operation is for all addresses */
+	return V(COUNT) ? put_decimal(put_key(to, " ipa=", V(IPA)), " +", V(COUNT)) : to;
 }
 
 static char *put_hyp_pool(const struct meaning *s, const uint64_t *v, char *to)
@@ -510,9 +490,7 @@ const struct sentence_kind hyptrace_sentences[HYPTRACE_NR_KINDS] = {
 		NEEDS(HANDLED) | NEEDS(CLASS) | NEEDS(VCPU) | NEEDS(DURATION),
 		put_guest_fixup, NULL, NULL,
 	},
-	[HYPTRACE_KIND_ILLEGAL_TRAP] = {
-		NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL, NULL,
-	},
+	[HYPTRACE_KIND_ILLEGAL_TRAP] = { NEEDS(VCPU) | NEEDS(ESR), put_illegal_trap, NULL, NULL },
 	[HYPTRACE_KIND_TRANSITION] = {
 		NEEDS(OP) | NEEDS(FROM) | NEEDS(TO) | NEEDS(VM) | NEEDS(RESULT) | NEEDS(PAGE) |
 		NEEDS(COUNT) | NEEDS(GUEST_PAGE),
