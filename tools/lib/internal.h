@@ -175,8 +175,7 @@ struct hyptrace_filter {
 	unsigned int			nr;	/* of the terms; the first is evaluated first */
 	/* for the first event, and for each of them if the filter fits all */
 	struct hyptrace_filter_term	terms[HYPTRACE_FILTER_TERMS_MAX];
-	/* formats that know which hypercalls return nothing, or NULL */
-	const struct hyptrace_formats	*formats;
+	const struct hyptrace_formats	*formats;	/* see hyptrace_filter_new(); or NULL */
 	unsigned int			nr_ids;
 	struct filter_values		*by_id[];	/* NULL for an event that never matches */
 };
@@ -223,8 +222,7 @@ struct hyptrace_reader {
 	size_t				data_size;
 	const struct hyptrace_backend	*backend;	/* NULL: the driver */
 	void				*backend_arg;
-	/* of memory that has outlived a reset: nobody else reads, and nothing changes */
-	bool				is_image;
+	bool				is_image;	/* of memory that does not change */
 };
 
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);

@@ -144,8 +144,7 @@ struct event_request {
 	bool		has_after;	/* --after was given */
 	struct words	words;		/* names and globs of events */
 	const char	*filter;	/* argument of --filter, or NULL */
-	/* of --start, --stop or --follow, and of --after */
-	struct hyptrace_event_options options;
+	struct hyptrace_event_options options;	/* the trigger, and --after */
 };
 
 static const struct argp_option enable_options[] = {

@@ -46,8 +46,7 @@ struct filter_program {
 
 /* How to compare a field of a payload */
 struct filter_value {
-	/* where the field is, and its sign; its size is 0 if the comparison is always false */
-	struct hyptrace_field	field;
+	struct hyptrace_field	field;	/* size 0: the comparison is always false */
 	uint32_t		op;	/* enum hyptrace_filter_op */
 	uint64_t		value;	/* to compare with, extended to 64 bits as the field */
 };
