@@ -289,43 +289,36 @@ static int parse_one(struct parser *p)
 			    word_at(p->pos));
 }
 
-/* From comparison @first on, replace the end @from by the next comparison. */
-static void continue_at_next(struct filter_program *program, unsigned int first, uint32_t from)
+/* Parse what an operator joins: where an operand would come to @end, the next one continues. */
+static int parse_joined(struct parser *p, int (*parse)(struct parser *p), const char *operator,
+			uint32_t end)
 {
-	unsigned int i;
+	struct filter_program *program = p->program;
+	unsigned int first = program->nr, i;
+	int ret = parse(p);
 
-	for (i = first; i < program->nr; i++) {
-		struct filter_comparison *c = &program->comparisons[i];
+	while (!ret && accept(p, operator)) {
+		for (i = first; i < program->nr; i++) {
+			struct filter_comparison *c = &program->comparisons[i];
 
-		if (c->on_true == from)
-			c->on_true = program->nr;
-		if (c->on_false == from)
-			c->on_false = program->nr;
+			if (c->on_true == end)
+				c->on_true = program->nr;
+			if (c->on_false == end)
+				c->on_false = program->nr;
+		}
+		ret = parse(p);
 	}
+	return ret;
 }
 
 static int parse_all(struct parser *p)
 {
-	unsigned int first = p->program->nr;
-	int ret = parse_one(p);
-
-	while (!ret && accept(p, "&&")) {
-		continue_at_next(p->program, first, HYPTRACE_FILTER_ACCEPT);
-		ret = parse_one(p);
-	}
-	return ret;
+	return parse_joined(p, parse_one, "&&", HYPTRACE_FILTER_ACCEPT);
 }
 
 static int parse_any(struct parser *p)
 {
-	unsigned int first = p->program->nr;
-	int ret = parse_all(p);
-
-	while (!ret && accept(p, "||")) {
-		continue_at_next(p->program, first, HYPTRACE_FILTER_REJECT);
-		ret = parse_all(p);
-	}
-	return ret;
+	return parse_joined(p, parse_all, "||", HYPTRACE_FILTER_REJECT);
 }
 
 int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
