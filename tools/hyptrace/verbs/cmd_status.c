@@ -259,8 +259,7 @@ static int cmd_status(struct context *ctx, int argc, char **argv)
 		printer_table(ctx->p, NULL, &columns);
 	else
 		printer_array(ctx->p, NULL);
-	if (!nr)
-		code = EXIT_REFUSED;
+	code = nr ? EXIT_DONE : EXIT_REFUSED;
 	for (i = 0; i < nr && !code; i++)
 		code = print_remote(ctx, remotes[i], &columns);
 	printer_end(ctx->p);

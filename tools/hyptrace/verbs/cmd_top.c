@@ -92,10 +92,7 @@ static void take_input(struct stat *stat)
 	struct top *top = stat->owner;
 	enum top_key key;
 
-	while (top->next == TOP_STAY) {
-		key = top_terminal_key();
-		if (key == TOP_KEY_NONE)
-			break;
+	while (top->next == TOP_STAY && (key = top_terminal_key()) != TOP_KEY_NONE) {
 		if (key != TOP_KEY_REDRAW)
 			keep_note(NULL);
 		top_take_key(top, key);
@@ -266,11 +263,10 @@ static int cmd_top(struct context *ctx, int argc, char **argv)
 		},
 	};
 	struct session *s = &top.stat.session;
-	int code = EXIT_DONE;
+	int code;
 
 	session_parse(s, ctx, NULL, argc, argv, &top);
-	if (!s->path)
-		code = cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
+	code = s->path ? EXIT_DONE : cmd_connect(ctx) ?: cmd_get_remote(ctx, &remote);
 	if (code)
 		return code;
 	top.model.view.source = remote ? remote->name : s->path;
