@@ -332,7 +332,7 @@ static int export_host(struct job *job)
 		.name = job->session.path, .is_one_of_many = job->session.is_one_of_many,
 	};
 	const struct hyptrace_file_info *info;
-	struct export x;
+	struct export x = job->x;
 	struct out out;
 	int code;
 
@@ -346,7 +346,6 @@ static int export_host(struct job *job)
 	if (job->output.tar_fd < 0)
 		return cmd_fail("cannot create a temporary file: %s", strerror(errno));
 	out_init(&out, job->output.tar_fd);
-	x = job->x;
 	x.format = x.format->host;
 	info = hyptrace_file_info(h->file);
 	x.events = info->events;
