@@ -31,8 +31,7 @@ struct monitor {
 	uint64_t	nsec;		/* what it means */
 	const char	*name;		/* of the remote that has the triggers */
 	unsigned int	nr_fired;	/* events that have fired and were printed */
-	/* the recording goes on for some sub-buffers after the last one */
-	bool		goes_on;
+	bool		goes_on;	/* the recording, after the last one */
 	bool		was_armed;
 	bool		is_late;	/* the time is over */
 };
