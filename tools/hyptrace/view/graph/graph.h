@@ -11,19 +11,13 @@
 /* EL2 records at most 48 levels. Only a damaged file has more: they are indented as this one. */
 #define GRAPH_LEVELS_MAX	64
 
-/* An event that is no function, and what the functions of a visit are printed with */
-struct graph_event {
-	uint64_t	ts;
-	uint32_t	size;
-	unsigned char	*data;
-};
-
 struct graph_cpu {
 	struct graph		*g;
 	unsigned int		id;
 	struct functions	functions;
 	bool			has_caught;	/* the event of struct graph is among them */
-	struct graph_event	*events;	/* since EL2 has returned to the host last */
+	/* copies of those that are no functions, since EL2 has returned to the host last */
+	struct hyptrace_record	*events;
 	unsigned int		nr;
 	unsigned int		max;
 };
@@ -31,7 +25,6 @@ struct graph_cpu {
 /* The sums of a function; with --tree, of those that the same functions have called */
 struct graph_sum {
 	char		*name;
-	char		*text;		/* with --tree: the name, indented */
 	uint64_t	calls;
 	uint64_t	total;
 	uint64_t	self;

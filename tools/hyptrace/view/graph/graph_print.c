@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace graph: print the functions of a visit of EL2 as calls inside each other, and the other
- * events where they happened.
- */
+/* hyptrace graph: print the functions of a visit of EL2 inside each other, with other events. */
 #include <sys/param.h>
 
 #include "output/clock.h"
@@ -32,32 +29,28 @@ static void put_head(const struct printing *p, uint64_t depth, const uint64_t *t
 	out_spaces(out, INDENT * MIN(depth, GRAPH_LEVELS_MAX));
 }
 
-static void put_event(const struct printing *p, const struct graph_event *event)
+static void put_event(const struct printing *p, const struct hyptrace_record *rec)
 {
-	const struct hyptrace_record rec = {
-		.ts = event->ts, .data = event->data, .size = event->size,
-	};
 	struct hyptrace_formats *formats = p->g->session->formats;
 	struct out *out = &p->g->session->ctx->out;
 	const struct hyptrace_event *of;
 	size_t len;
 
 	if (p->g->lines.json) {
-		lines_event(&p->g->lines, p->cpu->id, &rec);
+		lines_event(&p->g->lines, p->cpu->id, rec);
 		return;
 	}
-	of = hyptrace_formats_event(formats, &rec);
+	of = hyptrace_formats_event(formats, rec);
 	put_head(p, p->depth, NULL);
 	out_puts(out, "/* ");
 	out_puts(out, of ? of->name : "unknown event");
 	if (of) {
 		out_puts(out, ": ");
-		text_put_plain(out, hyptrace_formats_text(formats, of, &rec, &len));
+		text_put_plain(out, hyptrace_formats_text(formats, of, rec, &len));
 	}
 	out_puts(out, " */\n");
 }
 
-/* Print the events up to that time. */
 static void put_events(struct printing *p, uint64_t until)
 {
 	while (p->next < p->cpu->nr && p->cpu->events[p->next].ts <= until)
@@ -81,15 +74,6 @@ static void put_row(const struct printing *p, const struct function *function)
 	printer_end(printer);
 }
 
-static void put_name(const struct printing *p, const struct function *function, const char *after)
-{
-	struct out *out = &p->g->session->ctx->out;
-	char number[FUNCTION_NAME_SIZE];
-
-	text_put_plain(out, function_name(&function->span, number));
-	out_puts(out, after);
-}
-
 /* Does a function have lines inside: other functions, or events? */
 static bool has_lines(const struct printing *p, const struct function *function)
 {
@@ -102,6 +86,9 @@ static void begin(void *arg, const struct function *function)
 	const struct hyptrace_span *span = &function->span;
 	const uint64_t time = span->end - span->begin;
 	struct printing *p = arg;
+	struct out *out = &p->g->session->ctx->out;
+	char number[FUNCTION_NAME_SIZE];
+	bool is_open;
 
 	/* what happens in the tick in which a function begins is in the function */
 	if (span->begin)
@@ -111,13 +98,10 @@ static void begin(void *arg, const struct function *function)
 		put_row(p, function);
 		return;
 	}
-	if (has_lines(p, function)) {
-		put_head(p, function->recorded_depth, NULL);
-		put_name(p, function, "() {\n");
-		return;
-	}
-	put_head(p, function->recorded_depth, &time);
-	put_name(p, function, "();\n");
+	is_open = has_lines(p, function);
+	put_head(p, function->recorded_depth, is_open ? NULL : &time);
+	text_put_plain(out, function_name(span, number));
+	out_puts(out, is_open ? "() {\n" : "();\n");
 }
 
 static void end(void *arg, const struct function *function)

@@ -22,10 +22,7 @@ static const struct hyptrace_meaning *function_of(const struct graph *g)
 	return hyptrace_model_of_kind(g->model, HYPTRACE_KIND_FUNCTION);
 }
 
-/*
- * Add a range of ids to the condition. Names are sorted, so that a glob takes few ranges. Return
- * its comparisons.
- */
+/* Names are sorted, so that a glob takes few ranges of ids. Return the number of comparisons. */
 static unsigned int add_range(FILE *f, unsigned int first, unsigned int last, bool is_first)
 {
 	fputs(is_first ? "" : " || ", f);
@@ -91,37 +88,23 @@ static int put_functions(const struct graph *g, FILE *f)
 	return EXIT_DONE;
 }
 
-/* Write the filter at EL2, or nothing. */
-static int put_filter(const struct graph *g, FILE *f)
-{
-	const char *between = "";
-	int code;
-
-	if (g->functions.nr) {
-		fputc('(', f);
-		code = put_functions(g, f);
-		fputc(')', f);
-		if (code)
-			return code;
-		between = " && ";
-	}
-	if (g->depth) {
-		fprintf(f, "%sdepth < %" PRIu64, between, g->depth);
-		between = " && ";
-	}
-	if (g->least)
-		fprintf(f, "%sduration >= %" PRIu64, between, g->least);
-	return EXIT_DONE;
-}
-
 static int make_filter(const struct graph *g, struct hyptrace_filter **filter)
 {
 	auto_free char *text = NULL;
 	const struct session *s = g->session;
 	const struct hyptrace_event *event = function_of(g)->event;
 	FILE *f = text_open(&text);
-	int code = put_filter(g, f);
+	int code = EXIT_DONE;
 
+	if (g->functions.nr) {
+		fputc('(', f);
+		code = put_functions(g, f);
+		fputc(')', f);
+	}
+	if (g->depth)
+		fprintf(f, "%sdepth < %" PRIu64, ftell(f) ? " && " : "", g->depth);
+	if (g->least)
+		fprintf(f, "%sduration >= %" PRIu64, ftell(f) ? " && " : "", g->least);
 	text_close(f);
 	if (code || !*text)
 		return code;
@@ -183,7 +166,7 @@ int graph_begin(struct graph *g)
 static void forget_events(struct graph_cpu *cpu)
 {
 	while (cpu->nr)
-		free(cpu->events[--cpu->nr].data);
+		free((void *)cpu->events[--cpu->nr].data);
 }
 
 /* The functions of a visit are known. */
@@ -224,7 +207,7 @@ static struct graph_cpu *cpu_of(struct graph *g, unsigned int id)
 
 static void keep_event(struct graph_cpu *cpu, const struct hyptrace_record *rec)
 {
-	struct graph_event *event;
+	struct hyptrace_record *copy;
 
 	if (cpu->nr == EVENTS_MAX)
 		forget_events(cpu);
@@ -232,9 +215,9 @@ static void keep_event(struct graph_cpu *cpu, const struct hyptrace_record *rec)
 		cpu->max = cpu->max ? 2 * cpu->max : 64;
 		cpu->events = xreallocarray(cpu->events, cpu->max, sizeof(*cpu->events));
 	}
-	event = &cpu->events[cpu->nr++];
-	*event = (struct graph_event){ .ts = rec->ts, .size = rec->size };
-	event->data = memcpy(xmalloc(rec->size), rec->data, rec->size);
+	copy = &cpu->events[cpu->nr++];
+	*copy = *rec;
+	copy->data = memcpy(xmalloc(rec->size), rec->data, rec->size);
 }
 
 /* Does EL2 return to the host? Else the CPU comes back, from a guest or from the firmware. */
@@ -251,11 +234,9 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 {
 	const struct hyptrace_record *rec = &event->record;
 	struct graph_cpu *cpu = cpu_of(g, event->cpu);
-	const struct hyptrace_meaning *meaning = g->model->unknown;
 	struct hyptrace_stream_event alone = *event;
+	const struct hyptrace_meaning *meaning;
 
-	if (rec->data)
-		meaning = hyptrace_model_meaning(g->model, rec);
 	if (rec->lost) {
 		const struct hyptrace_stream_event loss = {
 			.cpu = event->cpu, .record = { .ts = rec->ts, .lost = rec->lost },
@@ -269,6 +250,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 	}
 	if (!rec->data)
 		return;
+	meaning = hyptrace_model_meaning(g->model, rec);
 	if (meaning->kind == HYPTRACE_KIND_FUNCTION && g->session->path && g->filter &&
 	    !hyptrace_filter_match(g->filter, rec))
 		return;
@@ -281,7 +263,7 @@ static void add(struct graph *g, const struct hyptrace_stream_event *event)
 	if (is_return(meaning, rec))
 		forget_events(cpu);
 	else if (!(HYPTRACE_KIND_BIT(meaning->kind) & NOT_PRINTED) && !g->is_flat && !g->is_tree)
-		keep_event(cpu, rec);
+		keep_event(cpu, &alone.record);
 }
 
 static void batch(struct session *session, const struct hyptrace_stream_event *events,
@@ -335,7 +317,6 @@ void graph_free(struct graph *g)
 	hyptrace_model_free(g->model);
 }
 
-/* Show the functions of a session, which is open. Return the exit code. */
 int graph_run(struct graph *g)
 {
 	int code = graph_begin(g);

@@ -22,10 +22,7 @@ static unsigned int append(struct graph_sums *sums, unsigned int parent, const c
 	return sums->nr - 1;
 }
 
-/*
- * Find a function among those that another one has called, or append it. Names are few. A damaged
- * file may have very many numbers that have none.
- */
+/* Find or append. Names are few. A damaged file may have very many numbers that have none. */
 static unsigned int find(struct graph_sums *sums, unsigned int parent,
 			 const struct hyptrace_span *span)
 {
@@ -107,55 +104,35 @@ static void sort(struct graph_sums *sums, unsigned int parent, unsigned int *roo
 	*at = 0;
 }
 
-static void print_total(struct printer *p, const char *key, const void *row)
-{
-	time_print(p, key, ((const struct graph_sum *)row)->total);
-}
-
-static void print_self(struct printer *p, const char *key, const void *row)
-{
-	time_print(p, key, ((const struct graph_sum *)row)->self);
-}
-
-static void print_mean(struct printer *p, const char *key, const void *row)
-{
-	const struct graph_sum *sum = row;
-
-	time_print(p, key, sum->total / MAX(sum->calls, 1));
-}
-
-static void print_longest(struct printer *p, const char *key, const void *row)
-{
-	time_print(p, key, ((const struct graph_sum *)row)->longest);
-}
-
-static void print_name(struct printer *p, const char *key, const void *row)
-{
-	const struct graph_sum *sum = row;
-
-	printer_str(p, key, printer_is_text(p) && sum->text ? sum->text : sum->name);
-}
-
 static const struct column all_columns[] = {
-	{ "calls", "CALLS", COLUMN_OF(COLUMN_U64, struct graph_sum, calls) | COLUMN_NUMBER, NULL },
-	{ "total", "TOTAL", COLUMN_NUMBER, print_total },
-	{ "self", "SELF", COLUMN_NUMBER, print_self },
-	{ "mean", "MEAN", COLUMN_NUMBER, print_mean },
-	{ "longest", "MAX", COLUMN_NUMBER, print_longest },
-	{ "depth", "DEPTH", COLUMN_OF(COLUMN_U32, struct graph_sum, depth) | COLUMN_JSON, NULL },
-	{ "function", "FUNCTION", 0, print_name },
+	{ "calls", "CALLS", COLUMN_NUMBER, NULL },
+	{ "total", "TOTAL", COLUMN_NUMBER, NULL },
+	{ "self", "SELF", COLUMN_NUMBER, NULL },
+	{ "mean", "MEAN", COLUMN_NUMBER, NULL },
+	{ "longest", "MAX", COLUMN_NUMBER, NULL },
+	{ "depth", "DEPTH", COLUMN_JSON, NULL },
+	{ "function", "FUNCTION", 0, NULL },
 };
 
-static char *indented(const struct graph_sum *sum)
+static void print_sum(struct printer *p, const struct graph_sum *sum)
 {
-	const int levels = MIN(sum->depth, GRAPH_LEVELS_MAX);
+	const int levels = printer_is_text(p) ? MIN(sum->depth, GRAPH_LEVELS_MAX) : 0;
+	auto_free char *name = xasprintf("%*s%s", INDENT * levels, "", sum->name);
 
-	return xasprintf("%*s%s", INDENT * levels, "", sum->name);
+	printer_row(p);
+	printer_uint(p, "calls", sum->calls);
+	time_print(p, "total", sum->total);
+	time_print(p, "self", sum->self);
+	time_print(p, "mean", sum->total / MAX(sum->calls, 1));
+	time_print(p, "longest", sum->longest);
+	printer_uint(p, "depth", sum->depth);
+	printer_str(p, "function", name);
+	printer_end(p);
 }
 
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
-	struct columns columns = COLUMNS(all_columns);
+	const struct columns columns = COLUMNS(all_columns);
 	unsigned int i, *room;
 
 	if (!sums->nr)
@@ -166,11 +143,9 @@ void graph_sums_print(struct graph_sums *sums, struct printer *p)
 	free(room);
 	printer_table(p, NULL, &columns);
 	for (i = sums->list[0].first; i;) {
-		struct graph_sum *sum = &sums->list[i];
+		const struct graph_sum *sum = &sums->list[i];
 
-		if (sums->is_tree)
-			sum->text = indented(sum);
-		columns_print(&columns, p, sum);
+		print_sum(p, sum);
 		for (i = sum->first; !i && sum != sums->list; sum = &sums->list[sum->parent])
 			i = sum->next;
 	}
@@ -181,10 +156,8 @@ void graph_sums_free(struct graph_sums *sums)
 {
 	unsigned int i;
 
-	for (i = 0; i < sums->nr; i++) {
+	for (i = 0; i < sums->nr; i++)
 		free(sums->list[i].name);
-		free(sums->list[i].text);
-	}
 	free(sums->list);
 	map_free(&sums->unnamed);
 }
