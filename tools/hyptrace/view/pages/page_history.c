@@ -15,7 +15,6 @@ void page_history_init(struct page_history *history, uint64_t pfn, struct hyptra
 	*history = (struct page_history){
 		.pfn = pfn, .formats = formats, .model = or_die(hyptrace_model_new(formats, NULL)),
 	};
-	history->transition = hyptrace_model_of_kind(history->model, HYPTRACE_KIND_TRANSITION);
 }
 
 void page_history_free(struct page_history *history)

@@ -88,7 +88,6 @@ static struct leak_vm *leak_vm_get(struct page_leaks *leaks, uint32_t handle)
 	return vm;
 }
 
-/* Free a VM that is gone, unless pages of it are missing. */
 static void leak_vm_put(struct leak_vm *vm)
 {
 	if (vm->state == LEAK_VM_IS_GONE && !vm->takes)
@@ -138,7 +137,7 @@ static bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record 
 	const struct hyptrace_meaning *call = leaks->call;
 	const uint32_t arg = hyptrace_meaning_value(call, HYPTRACE_ROLE_ARG1, rec);
 	const int64_t ret = hyptrace_meaning_value(call, HYPTRACE_ROLE_RESULT, rec);
-	struct leak_vm *old;
+	struct leak_vm *old = leak_vm_find(leaks, arg);
 	enum role role;
 
 	*vm = NULL;
@@ -147,7 +146,6 @@ static bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record 
 		return false;
 	if (hyptrace_meaning_value(call, HYPTRACE_ROLE_INVALID, rec))
 		return true;
-	old = leak_vm_find(leaks, arg);
 	/* a handle that was not used is given back: there was no VM */
 	if (role == ROLE_UNRESERVE && old && !old->has_run)
 		remove_vm(leaks, old);
@@ -164,7 +162,6 @@ static bool leak_vm_call(struct page_leaks *leaks, const struct hyptrace_record 
 	return true;
 }
 
-/* A take waits no more for its hypercall. */
 static void end_wait(struct page_leaks *leaks, struct page_take *take, enum take_cause cause)
 {
 	if (take->prev)
@@ -284,9 +281,8 @@ void page_leaks_free(struct page_leaks *leaks)
 static struct hyptrace_record copy_of(const struct hyptrace_record *rec)
 {
 	struct hyptrace_record copy = *rec;
-	void *data = xmalloc(rec->size);
 
-	copy.data = memcpy(data, rec->data, rec->size);
+	copy.data = memcpy(xmalloc(rec->size), rec->data, rec->size);
 	return copy;
 }
 
@@ -380,10 +376,7 @@ static void add_change(struct page_leaks *leaks, unsigned int cpu,
 		/* nobody shares the pages before and afterwards */
 		drop_pages(leaks, &change, ALL);
 	else if (!strcmp(change.op, "share") && (to_hyp || to_guest))
-		/*
-		 * The host owns the pages, and has not shared them with EL2 before. If events were
-		 * lost, older takes of them may still be there.
-		 */
+		/* EL2 did not have them before: its older takes are there if events were lost */
 		drop_pages(leaks, &change, ALL & ~OWNER(HOST_SHARED_GUEST));
 	else
 		return;

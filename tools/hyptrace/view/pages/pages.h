@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The verbs page and leaks: the changes of a page's owner, the pages that VMs have taken and that
- * have not come back after their teardown, and what both print. The sources are the events
- * mem_transition and host_hcall.
- */
+/* The verbs page and leaks: both read the events mem_transition and host_hcall. */
 #ifndef PAGES_H
 #define PAGES_H
 
@@ -36,7 +32,6 @@ struct page_history {
 	uint64_t			pfn;
 	struct hyptrace_formats		*formats;
 	struct hyptrace_model		*model;
-	const struct hyptrace_meaning	*transition;	/* NULL if there is no such event */
 	struct page_change		*changes;
 	unsigned int			nr;
 	unsigned int			nr_waiting;
@@ -118,10 +113,7 @@ struct page_leaks {
 	struct hyptrace_model		*model;
 	const struct hyptrace_meaning	*transition;	/* or NULL */
 	const struct hyptrace_meaning	*call;		/* or NULL */
-	/*
-	 * The takes of all pages that have not come back. Those of one page, which several guests
-	 * may share, have the minor keys 0, 1 and so on.
-	 */
+	/* takes by page; the minor key numbers those of a page that several guests share */
 	struct map			pages;
 	size_t				max_pages;
 	struct leak_vm			*vms;		/* that are not gone */

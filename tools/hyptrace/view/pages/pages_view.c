@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace page: the owner of a page now, and how it got there. hyptrace leaks: the pages that were
- * not given back after the teardown of a VM.
- */
+/* hyptrace page and leaks: ask the hypervisor for owners of pages, and print what was found. */
 #include "output/clock.h"
 #include "output/die.h"
 #include "pages.h"
@@ -10,7 +7,8 @@
 /* A time in seconds, for printf(), which gets it as two numbers */
 #define TIME_FMT	"%" PRIu64 ".%09" PRIu64
 
-#define ROW(type, member)	COLUMN_OF(COLUMN_##type, struct who_row, member)
+#define ROW(key_, type, member) \
+	{ .key = (key_), .flags = COLUMN_OF(COLUMN_##type, struct who_row, member) }
 
 static void print_vm(struct printer *p, const char *key, const void *row)
 {
@@ -20,19 +18,13 @@ static void print_vm(struct printer *p, const char *key, const void *row)
 }
 
 static const struct column columns[] = {
-	{ "page", NULL, ROW(BITS64, page), NULL }, { "pages", NULL, ROW(BITS64, pages), NULL },
-	{ "owner", NULL, ROW(STRING, owner), NULL }, { "vm", NULL, 0, print_vm },
-	{ "gone", NULL, ROW(BITS64, gone), NULL },
-	{ "cpu", NULL, ROW(U32, change.cpu), NULL }, { "ts", NULL, ROW(BITS64, change.ts), NULL },
-	{ "op", NULL, ROW(STRING, change.op), NULL },
-	{ "from", NULL, ROW(STRING, change.from), NULL },
-	{ "to", NULL, ROW(STRING, change.to), NULL },
-	{ "pfn", NULL, ROW(BITS64, change.pfn), NULL },
-	{ "nr", NULL, ROW(BITS64, change.nr), NULL },
-	{ "handle", NULL, ROW(U64, change.handle), NULL },
-	{ "ret", NULL, ROW(S64, change.ret), NULL },
-	{ "text", NULL, ROW(STRING, change.text), NULL },
-	{ "call", NULL, ROW(STRING, change.call), NULL },
+	ROW("page", BITS64, page), ROW("pages", BITS64, pages), ROW("owner", STRING, owner),
+	{ .key = "vm", .print = print_vm }, ROW("gone", BITS64, gone),
+	ROW("cpu", U32, change.cpu), ROW("ts", BITS64, change.ts), ROW("op", STRING, change.op),
+	ROW("from", STRING, change.from), ROW("to", STRING, change.to),
+	ROW("pfn", BITS64, change.pfn), ROW("nr", BITS64, change.nr),
+	ROW("handle", U64, change.handle), ROW("ret", S64, change.ret),
+	ROW("text", STRING, change.text), ROW("call", STRING, change.call),
 };
 
 #define NR_OF_LEAK	5
@@ -73,8 +65,8 @@ static void note_losses(const struct who *who)
 	const struct session *s = &who->session;
 
 	if (s->counts.lost || s->counts.lost_more)
-		cmd_note("the history may be incomplete: %" PRIu64 "%s events were lost before %"
-			 PRIu64 ".%09" PRIu64, s->counts.lost, s->counts.lost_more ? " or more" : "",
+		cmd_note("the history may be incomplete: %" PRIu64 "%s events were lost before "
+			 TIME_FMT, s->counts.lost, s->counts.lost_more ? " or more" : "",
 			 who->lost_before / NSEC_PER_SEC, who->lost_before % NSEC_PER_SEC);
 	if (s->consumed)
 		cmd_note("the history may be incomplete: a reader has consumed %" PRIu64 " events",
@@ -224,7 +216,7 @@ int page_run(struct who *who)
 		return code;
 	}
 	page_history_init(&who->history, pfn, s->formats);
-	if (who->history.transition)
+	if (hyptrace_model_of_kind(who->history.model, HYPTRACE_KIND_TRANSITION))
 		code = session_run(s);
 	else
 		code = cmd_fail("cannot read \"%s\": it has no event mem_transition, so it is not of a hypervisor",
@@ -234,8 +226,6 @@ int page_run(struct who *who)
 	page_history_free(&who->history);
 	return code;
 }
-
-/* Leaks */
 
 /* Keep those leaks that the hypervisor confirms now. Return an exit code. */
 static int confirm(struct who *who)
