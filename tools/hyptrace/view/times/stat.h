@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace stat: what is counted, and the parts that it is made of. For cmd_stat.c and stat_*.c.
- *
- * A source of numbers (stat_source.c, stat_counters.c) fills the struct stat_cpu of each CPU; the
- * other files do not know where the numbers come from.
- */
+/* The numbers of stat and top: stat_source.c and stat_counters.c fill a struct stat_cpu per CPU. */
 #ifndef STAT_H
 #define STAT_H
 
@@ -15,14 +10,9 @@
 #include "output/printer.h"
 #include "session/session.h"
 
-struct counting;
-struct stat_slow;
-
 /*
- * A log-linear histogram: number, sum and extremes are exact, percentiles within 1 %.
- *
- * A power of two is divided into equal buckets. Those of a power take memory when it gets its first
- * value, so a histogram of times that are alike takes few of them.
+ * A log-linear histogram: number, sum and extremes are exact, percentiles within 1 %. A power of
+ * two is divided into equal buckets, which take memory from its first value on.
  */
 
 /* Buckets of a power of two, as a power of two: a bucket is at most 1/64 of its values wide */
@@ -50,10 +40,7 @@ uint64_t loglin_percentile(const struct loglin *h, unsigned int permille);
 double loglin_deviation(const struct loglin *h);
 /* That of the mean, as a part of the mean; 0 if it is not known */
 double loglin_error(const struct loglin *h);
-/*
- * The number of values from @from on and below @to, which is 0 for no end. Each value is in one of
- * several ranges that follow each other; within 1 % of a limit, it may be in the wrong one.
- */
+/* Values from @from to below @to (0: no end); within 1 % of a limit, one may count in the next. */
 uint64_t loglin_range_count(const struct loglin *h, uint64_t from, uint64_t to);
 
 /* The smallest value of a block, which is below LOGLIN_BLOCKS */
@@ -138,9 +125,6 @@ struct stat_rows {
 struct stat_row *stat_rows_add(struct stat_rows *rows, struct stat_key key);
 void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from);
 struct stat_buckets *stat_row_buckets(struct stat_row *row, const uint64_t *from, unsigned int nr);
-/* The samples by their times. Return the number of buckets. */
-unsigned int stat_row_histogram(const struct stat_row *row,
-				struct time_bucket buckets[STAT_BUCKETS]);
 void stat_rows_free(struct stat_rows *rows);
 
 static inline bool stat_key_is(struct stat_key a, struct stat_key b)
@@ -168,9 +152,8 @@ static inline struct stat_row *stat_rows_get(struct stat_rows *rows, struct stat
 }
 
 /*
- * Where the time of a CPU goes: to the host, to EL2, or to guests. Each moment of a CPU belongs to
- * one of them or is unknown, so that the four add up to the time that has passed. An interval
- * begins and ends with hyp_enter or hyp_exit.
+ * Where the time of a CPU goes. Each moment is at one place or unknown: the four add up to the time
+ * that has passed. An interval begins and ends with hyp_enter or hyp_exit.
  */
 enum stat_place {
 	STAT_UNKNOWN,
@@ -209,7 +192,6 @@ static inline void stat_times_exit(struct stat_times *t, uint64_t ts, bool to_gu
 			  to_guest ? STAT_GUEST : STAT_HOST);
 }
 
-/* Events were lost since the last one. */
 static inline void stat_times_lose(struct stat_times *t)
 {
 	t->now = STAT_UNKNOWN;
@@ -298,7 +280,6 @@ struct stat_cpu {
 	uint32_t			seen;	/* kinds of its events, as HYPTRACE_KIND_BIT() */
 	uint64_t			lost;
 	bool				lost_more;	/* and nobody knows how many */
-	bool				has_buckets;	/* take the buckets of counters, too */
 	struct stat_slow		*slow;	/* or NULL */
 	const struct pmu		*pmu;
 	struct pmu_counts		pmu_counts;
@@ -372,7 +353,6 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 /* stat_feed.c: take the numbers from events and losses; new CPUs are added */
 void stat_feed(struct stat *stat, const struct hyptrace_stream_event *events, unsigned int nr);
 
-/* the CPUs */
 /* Do events say how long guests have run? Else only the field duration of guest_exit does. */
 bool stat_has_guest(const struct stat *stat);
 struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id);
@@ -402,8 +382,6 @@ void stat_cost_measure(struct stat *stat);
 
 /* stat_print.c: print the numbers; false once the output takes no more */
 bool stat_print(struct stat *stat);
-
-/* How each column of rows is named, computed, sorted and printed */
 
 enum stat_needs {
 	NEEDS_TIME	= 1 << 0,	/* samples have times */
@@ -464,6 +442,8 @@ void stat_cells_pmu(struct stat_line *line, const struct stat_row *row);
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE]);
 
+void stat_row_print_histogram(struct printer *p, const struct stat_row *row);
+
 /* All cells but the name, the CPU and the percentages */
 void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_counted);
 /* Sort elements of a size that begin with a struct stat_line: the largest first, or by name. */
@@ -476,9 +456,7 @@ int stat_raw(struct context *ctx, const struct columns *columns, bool histogram)
 /* stat_metrics.c: the counters for Prometheus */
 int stat_metrics(struct context *ctx);
 
-/* The slowest samples of a row, with the events that they are made of */
-
-/* Samples that are kept */
+/* Slowest samples of a row that are kept */
 #define STAT_SLOW_SAMPLES	16
 /* Bytes of the text of an event, its NUL included */
 #define STAT_SLOW_TEXT		200

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the rows of stat and top can be, and their names; the columns of rows, their cells, and the
- * order of rows by one of them; and the options that both verbs have, besides those of the session.
- */
+/* The rows of stat and top: what they can be, their names, cells and order; and the options. */
 #include "output/die.h"
 #include "stat.h"
 
-#define BIT(kind)	HYPTRACE_KIND_BIT(HYPTRACE_KIND_##kind)
+#define KIND(kind)	HYPTRACE_KIND_##kind
+#define BIT(kind)	HYPTRACE_KIND_BIT(KIND(kind))
 
 const struct stat_rows_info stat_by[NR_STAT_BY] = {
-	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN,
-			     HYPTRACE_KIND_ENTER },
-	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, HYPTRACE_KIND_HYPERCALL,
-			    HYPTRACE_KIND_HYPERCALL },
-	[STAT_BY_EXIT] = { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true,
-			   HYPTRACE_KIND_GUEST_EXIT, HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_VCPU] = { "vcpu", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT,
-			   HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, HYPTRACE_KIND_GUEST_EXIT,
-			 HYPTRACE_KIND_GUEST_EXIT },
-	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, HYPTRACE_KIND_UNKNOWN,
-			  HYPTRACE_KIND_ENTER },
-	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, HYPTRACE_KIND_TRANSITION,
-			     HYPTRACE_KIND_UNKNOWN },
-	[STAT_BY_LOCK] = { "lock", BIT(LOCK_WAIT), true, HYPTRACE_KIND_LOCK_WAIT,
-			   HYPTRACE_KIND_UNKNOWN },
+	[STAT_BY_REASON] = { "reason", BIT(ENTER) | BIT(EXIT), true, KIND(UNKNOWN), KIND(ENTER) },
+	[STAT_BY_HCALL] = { "hcall", BIT(HYPERCALL), true, KIND(HYPERCALL), KIND(HYPERCALL) },
+	[STAT_BY_EXIT] = { "exit", BIT(GUEST_ENTER) | BIT(GUEST_EXIT), true, KIND(GUEST_EXIT),
+			   KIND(GUEST_EXIT) },
+	[STAT_BY_VCPU] = { "vcpu", BIT(GUEST_EXIT), true, KIND(GUEST_EXIT), KIND(GUEST_EXIT) },
+	[STAT_BY_VM] = { "vm", BIT(GUEST_EXIT), true, KIND(GUEST_EXIT), KIND(GUEST_EXIT) },
+	[STAT_BY_CPU] = { "cpu", BIT(ENTER) | BIT(EXIT), true, KIND(UNKNOWN), KIND(ENTER) },
+	[STAT_BY_MEMORY] = { "memory", BIT(TRANSITION), false, KIND(TRANSITION), KIND(UNKNOWN) },
+	[STAT_BY_LOCK] = { "lock", BIT(LOCK_WAIT), true, KIND(LOCK_WAIT), KIND(UNKNOWN) },
 };
 
 /* Append a text and the name of a value of an event; without a name, the value after @other. */
@@ -89,7 +80,30 @@ void stat_name(const struct stat *stat, struct stat_key key, char name[STAT_NAME
 
 #define EACH	(NEEDS_TIME | NEEDS_SAMPLES)
 
-static void print_cell(struct printer *p, const char *key, const void *row);
+static void print_cell(struct printer *p, const char *key, const void *row)
+{
+	const struct stat_column_info *info = stat_columns;
+	const struct stat_line *line = row;
+	const struct stat_cell *cell;
+	char text[TIME_TEXT_SIZE];
+
+	while (strcmp(info->column.key, key))
+		info++;
+	cell = &line->cells[info - stat_columns];
+	if (info == &stat_columns[COL_NAME]) {
+		printer_styled(p, key, STYLE_NAME, line->name);
+	} else if (!cell->is_known) {
+		printer_none(p, key);
+	} else if (printer_is_text(p)) {
+		stat_cell_text(line, info - stat_columns, text);
+		printer_str(p, key, text);
+	} else if (info->kind == CELL_NUMBER || info->kind == CELL_TIME) {
+		printer_uint(p, key, cell->n);
+	} else {
+		snprintf(text, sizeof(text), info->kind == CELL_PERCENT ? "%.2f" : "%.3f", cell->x);
+		printer_number(p, key, text);
+	}
+}
 
 #define CELL(key_, head_, flags_) \
 	{ .key = (key_), .head = (head_), .flags = (flags_), .print = print_cell }
@@ -131,7 +145,7 @@ const enum stat_column stat_keys[] = {
 static void set_name(enum stat_column column, const char *key)
 {
 	struct stat_column_info *info = &stat_columns[column];
-	char *head = xasprintf("%s", key), *c;
+	char *head = xstrdup(key), *c;
 
 	for (c = head; *c; c++)
 		*c = *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c;
@@ -154,7 +168,6 @@ static unsigned int find_word(const struct pmu *pmu, const char *word)
 /* The columns of the mean by cycle: of instructions and of cycles */
 static enum stat_column per_cycle[2];
 
-/* Name the columns of --pmu. */
 static void set_pmu(const struct pmu *pmu)
 {
 	unsigned int i, instructions = find_word(pmu, "instructions");
@@ -169,31 +182,6 @@ static void set_pmu(const struct pmu *pmu)
 	set_name(COL_IPC, "ipc");
 	per_cycle[0] = COL_PMU + instructions;
 	per_cycle[1] = COL_PMU + cycles;
-}
-
-static void print_cell(struct printer *p, const char *key, const void *row)
-{
-	const struct stat_column_info *info = stat_columns;
-	const struct stat_line *line = row;
-	const struct stat_cell *cell;
-	char text[TIME_TEXT_SIZE];
-
-	while (strcmp(info->column.key, key))
-		info++;
-	cell = &line->cells[info - stat_columns];
-	if (info == &stat_columns[COL_NAME]) {
-		printer_styled(p, key, STYLE_NAME, line->name);
-	} else if (!cell->is_known) {
-		printer_none(p, key);
-	} else if (printer_is_text(p)) {
-		stat_cell_text(line, info - stat_columns, text);
-		printer_str(p, key, text);
-	} else if (info->kind == CELL_NUMBER || info->kind == CELL_TIME) {
-		printer_uint(p, key, cell->n);
-	} else {
-		snprintf(text, sizeof(text), info->kind == CELL_PERCENT ? "%.2f" : "%.3f", cell->x);
-		printer_number(p, key, text);
-	}
 }
 
 bool stat_column_find(const enum stat_column *list, const char *key, enum stat_column *column)
@@ -235,10 +223,15 @@ void stat_cell_set(struct stat_line *line, enum stat_column column, bool is_know
 	line->cells[column] = (struct stat_cell){ .is_known = is_known, .n = n, .x = n };
 }
 
-void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole)
+static void set_ratio(struct stat_line *line, enum stat_column column, double part, double whole)
 {
 	line->cells[column] = (struct stat_cell){ .is_known = whole,
-						  .x = whole ? 100 * part / whole : 0 };
+						  .x = whole ? part / whole : 0 };
+}
+
+void stat_cell_percent(struct stat_line *line, enum stat_column column, double part, double whole)
+{
+	set_ratio(line, column, 100 * part, whole);
 }
 
 void stat_cell_mean(struct stat_line *line, const struct loglin *times)
@@ -252,50 +245,51 @@ void stat_cell_mean(struct stat_line *line, const struct loglin *times)
 /* What the PMU has counted per measured sample */
 void stat_cells_pmu(struct stat_line *line, const struct stat_row *row)
 {
-	double cycles;
 	unsigned int i;
 
 	stat_cell_set(line, COL_MEASURED, true, row->measured);
-	for (i = 0; i < PMU_MAX; i++) {
-		stat_cell_set(line, COL_PMU + i, row->measured, 0);
-		if (row->measured)
-			line->cells[COL_PMU + i].x = (double)row->pmu[i] / row->measured;
-	}
-	if (!per_cycle[0])
-		return;
-	cycles = line->cells[per_cycle[1]].x;
-	stat_cell_set(line, COL_IPC, cycles, 0);
-	if (cycles)
-		line->cells[COL_IPC].x = line->cells[per_cycle[0]].x / cycles;
+	for (i = 0; i < PMU_MAX; i++)
+		set_ratio(line, COL_PMU + i, row->pmu[i], row->measured);
+	if (per_cycle[0])
+		set_ratio(line, COL_IPC, line->cells[per_cycle[0]].x, line->cells[per_cycle[1]].x);
 }
 
 void stat_cell_text(const struct stat_line *line, enum stat_column column,
 		    char text[TIME_TEXT_SIZE])
 {
+	const enum stat_cell_kind kind = stat_columns[column].kind;
 	const struct stat_cell *cell = &line->cells[column];
 
-	if (!cell->is_known) {
+	if (!cell->is_known)
 		strcpy(text, "-");
-		return;
-	}
-	switch (stat_columns[column].kind) {
-	case CELL_NUMBER:
+	else if (kind == CELL_NUMBER)
 		snprintf(text, TIME_TEXT_SIZE, "%" PRIu64, cell->n);
-		return;
-	case CELL_TIME:
+	else if (kind == CELL_TIME)
 		time_text(text, cell->n);
-		return;
-	case CELL_PERCENT:
-		snprintf(text, TIME_TEXT_SIZE, "%.2f", cell->x);
-		return;
-	case CELL_RATIO:
-		snprintf(text, TIME_TEXT_SIZE, cell->x < 100 ? "%.2f" : "%.0f", cell->x);
-		return;
-	case CELL_DEVIATION:
+	else if (kind == CELL_DEVIATION)
 		/* that of the mean, as in perf */
 		snprintf(text, TIME_TEXT_SIZE, "%.2f%%", 100 * line->error);
-		return;
+	else
+		snprintf(text, TIME_TEXT_SIZE,
+			 kind == CELL_RATIO && cell->x >= 100 ? "%.0f" : "%.2f", cell->x);
+}
+
+/* Samples of events are only in the times: they are added to the buckets of EL2. */
+void stat_row_print_histogram(struct printer *p, const struct stat_row *row)
+{
+	const struct stat_buckets *counted = row->buckets;
+	const unsigned int nr = counted ? counted->nr : LOGLIN_BLOCKS;
+	struct time_bucket buckets[STAT_BUCKETS];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		buckets[i].from = counted ? counted->from[i] : loglin_block_from(i);
+	for (i = 0; i < nr; i++) {
+		buckets[i].to = i + 1 < nr ? buckets[i + 1].from : 0;
+		buckets[i].count = (counted ? counted->count[i] : 0) +
+			loglin_range_count(&row->times, buckets[i].from, buckets[i].to);
 	}
+	time_print_histogram(p, buckets, nr);
 }
 
 void stat_line_set(struct stat_line *line, const struct stat_row *row, bool is_counted)

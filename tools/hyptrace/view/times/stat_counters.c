@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Take the numbers of hyptrace stat from the counters of EL2: nothing is recorded, so nothing is
- * lost. They have no percentiles, and no rows by vCPU. And measure what an event costs: how much
- * longer a CPU takes to enter EL2 and to return.
+ * The numbers of stat and top from the counters of EL2: nothing is recorded or lost, but they have
+ * no percentiles. And what an event costs: how much longer a visit of EL2 takes.
  */
 #include "output/die.h"
 #include "stat.h"
@@ -56,7 +55,7 @@ void stat_cost_measure(struct stat *stat)
 struct counting {
 	struct stat			*stat;
 	struct session			*s;		/* of @stat */
-	/* events that this verb holds: EL2 counts them until it ends */
+	/* events that this verb holds: EL2 counts them until it ends; the last one has the rows */
 	const char			*names[2];
 	/* how often others had reset them or switched them off, right before last was read */
 	uint32_t			breaks[2];
@@ -79,9 +78,8 @@ static bool is_less(const struct hyptrace_event_counter *now,
 }
 
 /*
- * Get what a counter was in the last interval. Both lists are in the same order and lack counters
- * that are 0. A counter that has become less, or is missing now, was reset: then all that it has
- * counted belongs to this interval.
+ * What a counter was in the last interval. Both lists are in the same order and lack counters that
+ * are 0. NULL: all that it has counted is of this interval, since it is new or was reset.
  */
 static const struct hyptrace_event_counter *
 take_last(const struct counting *c, unsigned int *next, const struct hyptrace_event_counter *now,
@@ -114,7 +112,6 @@ static struct stat_cpu *find_cpu(struct stat *stat, const struct hyptrace_event_
 	return stat_add_cpu(stat, now->cpu);
 }
 
-/* Add what a counter has counted since the begin of the interval to the time of a place. */
 static void add_time(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
 		     const struct hyptrace_event_counter *last)
 {
@@ -162,7 +159,8 @@ static void add_measured(struct stat_row *row, const struct hyptrace_event_count
 		row->pmu[i] += now->pmu[i] - (last ? last->pmu[i] : 0);
 }
 
-static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *now,
+static void add_row(const struct stat *stat, struct stat_cpu *cpu,
+		    const struct hyptrace_event_counter *now,
 		    const struct hyptrace_event_counter *last)
 {
 	struct stat_key key = { .major = now->is_others ? STAT_OTHERS : now->value };
@@ -170,7 +168,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 
 	if (now->count == (last ? last->count : 0))
 		return;
-	if (cpu->by == STAT_BY_CPU)
+	if (stat->by == STAT_BY_CPU)
 		key.major = cpu->id;
 	row = stat_rows_get(&cpu->rows, key);
 	row->samples += now->count - (last ? last->count : 0);
@@ -180,7 +178,7 @@ static void add_row(struct stat_cpu *cpu, const struct hyptrace_event_counter *n
 	if (now->longest > (last ? last->longest : 0) && now->longest > row->times.max)
 		row->times.max = now->longest;
 	add_measured(row, now, last);
-	if (cpu->has_buckets)
+	if (stat->has_buckets)
 		add_buckets(row, now, last);
 }
 
@@ -255,17 +253,9 @@ static int read_and_look(struct counting *c, struct hyptrace_event_counter ***co
 	return code;
 }
 
-/* The event whose counters are rows, if it is not hyp_enter */
-static const char *event_of_rows(const struct stat *stat)
-{
-	const enum hyptrace_kind kind = stat_by[stat->by].kind;
-
-	return kind == HYPTRACE_KIND_UNKNOWN ? NULL : hyptrace_kind_event(kind);
-}
-
 static int take_interval(struct counting *c)
 {
-	const char *of_rows = event_of_rows(c->stat) ?: "hyp_enter";
+	const char *of_rows = c->names[c->nr_names - 1];
 	const struct hyptrace_event_counter *last;
 	struct hyptrace_event_counter **counters;
 	struct stat *stat = c->stat;
@@ -293,7 +283,7 @@ static int take_interval(struct counting *c)
 		if (counters[i]->now || !strcmp(counters[i]->event, "hyp_enter"))
 			add_time(cpu, counters[i], last);
 		if (!strcmp(counters[i]->event, of_rows))
-			add_row(cpu, counters[i], last);
+			add_row(stat, cpu, counters[i], last);
 		if (!strcmp(counters[i]->event, "host_hcall") ||
 		    !strcmp(counters[i]->event, "lock_wait"))
 			cpu->counted += counters[i]->count - (last ? last->count : 0);
@@ -308,9 +298,8 @@ static int take_interval(struct counting *c)
 	return EXIT_DONE;
 }
 
-static void show_interval(struct loop *l)
+static void show_interval(struct counting *c)
 {
-	struct counting *c = ((struct stat *)((struct session *)l->arg)->arg)->counting;
 	unsigned int i;
 
 	c->code = take_interval(c);
@@ -325,7 +314,7 @@ static void show_interval(struct loop *l)
 			memset(c->last[i]->pmu, 0, sizeof(c->last[i]->pmu));
 		}
 	}
-	l->is_over |= c->code || c->has_ended;
+	c->s->loop.is_over |= c->code || c->has_ended;
 }
 
 static uint64_t tick(struct loop *l, uint64_t now)
@@ -335,7 +324,7 @@ static uint64_t tick(struct loop *l, uint64_t now)
 	uint64_t time = clock_now(CLOCK_BOOTTIME);
 
 	if (stat->next <= time && !l->is_over) {
-		show_interval(l);
+		show_interval(c);
 		time = clock_now(CLOCK_BOOTTIME);
 		stat->next += stat->interval;
 		/* one long interval, rather than several that have ended */
@@ -367,17 +356,18 @@ static int run(struct counting *c)
 		stat->next = UINT64_MAX;
 	code = loop_run(&s->loop);
 	if (!code && !c->code && !c->has_ended)
-		show_interval(&s->loop);
+		show_interval(c);
 	return code ? code : c->code;
 }
 
 static int begin(struct counting *c)
 {
+	const enum hyptrace_kind kind = stat_by[c->stat->by].kind;
 	int code;
 
 	c->names[c->nr_names++] = "hyp_enter";
-	if (event_of_rows(c->stat))
-		c->names[c->nr_names++] = event_of_rows(c->stat);
+	if (kind != HYPTRACE_KIND_UNKNOWN)
+		c->names[c->nr_names++] = hyptrace_kind_event(kind);
 	code = hold(c, true);
 	if (code)
 		return code;
@@ -385,7 +375,6 @@ static int begin(struct counting *c)
 	return read_and_look(c, &c->last, &c->nr_last);
 }
 
-/* Do the counters of EL2 have all numbers that are wanted? */
 bool stat_can_count(const struct stat *stat)
 {
 	const enum hyptrace_kind kind = stat_by[stat->by].kind ?: HYPTRACE_KIND_ENTER;

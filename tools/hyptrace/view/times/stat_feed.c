@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The CPUs of stat and top, and their numbers from events. A file may have billions of them, so a
- * field is read at its offset, and nothing is looked up by name. The slowest samples of a row are
- * kept with the events that they are made of.
+ * field is read at its offset, and nothing is looked up by name.
  */
 #include "output/die.h"
 #include "stat.h"
@@ -46,7 +45,6 @@ static void put_text(const struct stat_slow *slow, const struct hyptrace_record 
 	const char *text;
 	size_t len;
 
-	*to = '\0';
 	if (!event)
 		return;
 	text = hyptrace_formats_text(formats, event, rec, &len);
@@ -72,9 +70,7 @@ static void add_slow(struct stat_cpu *cpu, struct stat_key key, uint64_t time,
 		slow->nr++;
 	for (i = slow->nr - 1; i > place; i--)
 		slow->samples[i] = slow->samples[i - 1];
-	slow->samples[place].time = time;
-	slow->samples[place].cpu = cpu->id;
-	slow->samples[place].text[0] = '\0';
+	slow->samples[place] = (struct stat_slow_sample){ .time = time, .cpu = cpu->id };
 	if (rec)
 		put_text(slow, rec, slow->samples[place].text);
 }
@@ -368,7 +364,6 @@ struct stat_cpu *stat_add_cpu(struct stat *stat, unsigned int id)
 	cpu->id = id;
 	cpu->by = stat->by;
 	cpu->model = stat->model;
-	cpu->has_buckets = stat->has_buckets;
 	cpu->slow = stat->slow;
 	cpu->pmu = &stat->session.pmu;
 	if (stat->by == STAT_BY_EXIT)
@@ -387,10 +382,9 @@ void stat_input(struct loop *l)
 /* If both limits are 0, the time is that from the first event of all CPUs to the last one. */
 void stat_limits(struct stat *stat)
 {
-	const bool is_open = !stat->begin && !stat->end;
 	unsigned int i;
 
-	if (is_open)
+	if (!stat->begin && !stat->end)
 		stat->begin = UINT64_MAX;
 	for (i = 0; i < stat->nr_cpus; i++) {
 		const struct stat_cpu *cpu = stat->cpus[i];
@@ -416,7 +410,7 @@ bool stat_has_guest(const struct stat *stat)
 /* Begin to count again. A sample that has begun is counted when it ends. */
 void stat_cut(struct stat *stat, uint64_t at)
 {
-	unsigned int i, j;
+	unsigned int i;
 
 	for (i = 0; i < stat->nr_cpus; i++) {
 		struct stat_cpu *cpu = stat->cpus[i];
@@ -433,8 +427,8 @@ void stat_cut(struct stat *stat, uint64_t at)
 		cpu->seen = 0;
 	}
 	/* their exits are those of rows that are freed */
-	for (j = 0; j < stat->vcpus.nr; j++)
-		stat->vcpus.rows[j]->exit = NULL;
+	for (i = 0; i < stat->vcpus.nr; i++)
+		stat->vcpus.rows[i]->exit = NULL;
 	stat->begin = at;
 	stat->end = at;
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the counters of EL2 and of the rings as metrics for Prometheus, in its text format. Their
- * names and labels are stable: hyptrace-stat(1) lists them.
- */
+/* Counters as text for Prometheus. Names and labels are stable: hyptrace-stat(1) lists them. */
 #include "output/die.h"
 #include "stat.h"
 
@@ -37,7 +34,6 @@ static const struct metric metrics[] = {
 	  "hyptrace_lock_wait_seconds_total", "Time that EL2 has waited for a spinlock." },
 };
 
-/* The counters of a CPU's ring */
 static const struct ring_metric {
 	const char	*name;
 	const char	*help;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the numbers of hyptrace stat: the times of CPUs, and the rows; or the counters of EL2 as
- * they are.
- */
+/* Print the times of CPUs and the rows of hyptrace stat, or the counters of EL2 as they are. */
 #include "output/die.h"
 #include "stat.h"
 
@@ -118,13 +115,6 @@ static bool is_in_text(const struct stat *stat, const struct list *list, enum st
 	}
 }
 
-static void print_histogram(struct printer *p, const struct stat_line *line)
-{
-	struct time_bucket buckets[STAT_BUCKETS];
-
-	time_print_histogram(p, buckets, stat_row_histogram(line->row, buckets));
-}
-
 /* In JSON a row and its histogram are one object; in text the histograms follow the table. */
 static void print_rows(struct printer *p, const struct stat *stat, const struct list *list)
 {
@@ -147,7 +137,7 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 		printer_row(p);
 		columns_print_values(&columns, p, line);
 		if (stat->histogram && printer_is_json(p))
-			print_histogram(p, line);
+			stat_row_print_histogram(p, line->row);
 		printer_end(p);
 	}
 	printer_end(p);
@@ -160,7 +150,7 @@ static void print_rows(struct printer *p, const struct stat *stat, const struct 
 		snprintf(heading, sizeof(heading), stat->per_cpu ? "%s, CPU %u" : "%s", line->name,
 			 (unsigned int)line->cells[COL_CPU].n);
 		printer_heading(p, "name", heading);
-		print_histogram(p, line);
+		stat_row_print_histogram(p, line->row);
 		printer_end(p);
 	}
 }
@@ -231,9 +221,7 @@ static void note_missing(const struct stat *stat)
 		fprintf(f, "%s%s", ftell(f) ? "," : "", hyptrace_kind_event(kind));
 	}
 	text_close(f);
-	if (stat->session.is_outside)
-		;
-	else if (is_needed && stat->session.path)
+	if (is_needed && stat->session.path)
 		cmd_note("\"%s\" has none of the events for --by=%s, which \"hyptrace record -e %s\" records",
 			 stat->session.path, stat_by[stat->by].name, list);
 	else if (is_needed)
@@ -307,14 +295,13 @@ bool stat_print(struct stat *stat)
 	stat_rows_free(&list.sums);
 	out_flush(out);
 	/* nothing is recorded, so nothing can be missing or lost */
-	if (!stat->is_counted && !stat->session.quiet && !choice_is_made(&stat->session.choice))
+	if (!stat->is_counted && !stat->session.quiet && !stat->session.is_outside &&
+	    !choice_is_made(&stat->session.choice))
 		note_missing(stat);
 	if (!stat->is_counted && stat->interval)
 		note_counts(stat);
 	return !out->error;
 }
-
-/* The counters of EL2 */
 
 static const struct column counter_columns[] = {
 	COLUMN("event", "EVENT", 0),

@@ -170,24 +170,6 @@ void stat_rows_merge(struct stat_rows *to, const struct stat_rows *from)
 	}
 }
 
-/* Samples of events are only in the times: they are added to the buckets of EL2. */
-unsigned int stat_row_histogram(const struct stat_row *row,
-				struct time_bucket buckets[STAT_BUCKETS])
-{
-	const struct stat_buckets *counted = row->buckets;
-	const unsigned int nr = counted ? counted->nr : LOGLIN_BLOCKS;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		buckets[i].from = counted ? counted->from[i] : loglin_block_from(i);
-	for (i = 0; i < nr; i++) {
-		buckets[i].to = i + 1 < nr ? buckets[i + 1].from : 0;
-		buckets[i].count = (counted ? counted->count[i] : 0) +
-			loglin_range_count(&row->times, buckets[i].from, buckets[i].to);
-	}
-	return nr;
-}
-
 void stat_rows_free(struct stat_rows *rows)
 {
 	unsigned int i;

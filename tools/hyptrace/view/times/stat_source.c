@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Take the numbers of stat and top: from a file; or live from the counters of EL2 or from events,
- * which are then held enabled and read.
+ * Take the numbers of stat and top from a file, or live from the counters of EL2 or from events.
  *
- * Several threads read the events of a file, of a CPU each. The order of events of several CPUs
- * matters only for intervals, and for the times between exits and entries of vCPUs, since these
- * move between CPUs: then one thread reads all events in the order of time.
+ * Several threads read a file, of a CPU each. If the order of CPUs matters, one thread reads it in
+ * the order of time: for intervals, and for exits and entries of vCPUs, which move between CPUs.
  */
 #include "output/die.h"
 #include "stat.h"
@@ -36,7 +34,6 @@ static void show_interval(struct stat *stat)
 		stat->end = end;
 }
 
-/* Show the intervals that end at this time or before it. */
 static void show_until(struct stat *stat, uint64_t ts)
 {
 	while (ts >= stat->next && stat->next < UINT64_MAX && !stat->is_over && !signals_stop) {

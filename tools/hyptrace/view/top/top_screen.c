@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Render the rows of hyptrace top with the lines above and below them, a row with its histogram and
- * its slowest samples, and the help.
- */
+/* Render the screens of hyptrace top as lines: all rows, a single row in detail, and the help. */
 #include "output/die.h"
 #include "top.h"
 
@@ -135,17 +132,14 @@ static void add_footer(struct top_screen *screen, const char *note, const char *
 
 static void add_times(struct top_screen *screen, const char *name, const uint64_t *ns)
 {
-	static const enum stat_place places[] = { STAT_HOST, STAT_EL2, STAT_GUEST, STAT_UNKNOWN };
-	static const char *const names[] = { "host", "EL2", "guest", "unknown" };
 	uint64_t sum = ns[STAT_HOST] + ns[STAT_EL2] + ns[STAT_GUEST] + ns[STAT_UNKNOWN];
-	char shares[4][TIME_TEXT_SIZE];
+	char shares[NR_STAT_PLACES][TIME_TEXT_SIZE];
 	unsigned int i;
 
-	for (i = 0; i < 4; i++)
-		percent_text(shares[i], ns[places[i]], sum ? sum : 1);
-	add_line(screen, TOP_PLAIN, "%-9s %6s%% %s, %6s%% %s, %6s%% %s, %6s%% %s", name,
-		 shares[0], names[0], shares[1], names[1], shares[2], names[2], shares[3],
-		 names[3]);
+	for (i = 0; i < NR_STAT_PLACES; i++)
+		percent_text(shares[i], ns[i], sum ? sum : 1);
+	add_line(screen, TOP_PLAIN, "%-9s %6s%% host, %6s%% EL2, %6s%% guest, %6s%% unknown", name,
+		 shares[STAT_HOST], shares[STAT_EL2], shares[STAT_GUEST], shares[STAT_UNKNOWN]);
 }
 
 static void add_cpus(struct top_screen *screen, const struct top_view *view, bool per_cpu)
@@ -291,8 +285,8 @@ void top_screen_rows(struct top_screen *screen, const struct top_view *view,
 #define SLOW_LINES	5
 
 /* The histogram is that of the printer: print it into memory. */
-static void add_histogram(struct top_screen *screen, const struct time_bucket *buckets,
-			  unsigned int nr, unsigned int reserve)
+static void add_histogram(struct top_screen *screen, const struct stat_row *row,
+			  unsigned int reserve)
 {
 	struct printer *p;
 	char *line, *end;
@@ -301,7 +295,7 @@ static void add_histogram(struct top_screen *screen, const struct time_bucket *b
 	out_init_memory(&out);
 	p = printer_new(&out, PRINTER_TEXT, false);
 	printer_object(p, NULL);
-	time_print_histogram(p, buckets, nr);
+	stat_row_print_histogram(p, row);
 	printer_end(p);
 	for (line = out.buf; line < out.buf + out.len; line = end + 1) {
 		end = memchr(line, '\n', out.buf + out.len - line);
@@ -318,24 +312,22 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 		       const struct top_row *row, const struct stat_row *sum,
 		       const struct stat_slow *slow, const char *note)
 {
-	struct time_bucket buckets[STAT_BUCKETS];
 	unsigned int slow_lines = slow->nr < SLOW_LINES ? slow->nr + 1 : SLOW_LINES, i;
 	char time[TIME_TEXT_SIZE];
 
 	add_line(screen, TOP_TITLE, "hyptrace top: by %s: %s", stat_by[view->by].name,
 		 row ? row->line.name : "");
 	add_line(screen, view->lost || view->lost_more ? TOP_LOSS : TOP_PLAIN,
-		 "%s%llu read, %llu%s lost.",
+		 "%s%" PRIu64 " read, %" PRIu64 "%s lost.",
 		 view->is_file ? "Events: " : "Events are recorded for this view: ",
-		 (unsigned long long)view->events, (unsigned long long)view->lost,
-		 view->lost_more ? " or more" : "");
+		 view->events, view->lost, view->lost_more ? " or more" : "");
 	if (!stat_by[view->by].has_time)
 		add_line(screen, TOP_PLAIN, "These samples have no times.");
 	add_line(screen, TOP_HEAD, "%s", sum && sum->buckets ?
 		 "HISTOGRAM: counted by EL2, and from events while a row is shown" :
 		 "HISTOGRAM");
 	if (sum && stat_by[view->by].has_time)
-		add_histogram(screen, buckets, stat_row_histogram(sum, buckets), slow_lines + 2);
+		add_histogram(screen, sum, slow_lines + 2);
 	add_line(screen, TOP_HEAD, "SLOWEST SAMPLES since this view is shown");
 	for (i = 0; i < slow->nr; i++) {
 		if (screen->height != TOP_UNLIMITED && screen->nr + 1 >= screen->height)
