@@ -5,8 +5,6 @@
 
 #include "view/times/stat.h"
 
-/* What top shows at a moment, and its screen as lines of text, which know no terminal */
-
 /* Spark lines have a value for each second of the last minute */
 #define TOP_SECONDS	60
 
@@ -97,9 +95,7 @@ void top_screen_detail(struct top_screen *screen, const struct top_view *view,
 		       const struct stat_slow *slow, const char *note);
 void top_screen_help(struct top_screen *screen);
 
-/* top_terminal.c: the terminal */
-
-/* What the user has done */
+/* top_terminal.c: what the user has done */
 enum top_key {
 	TOP_KEY_NONE,		/* nothing more */
 	TOP_KEY_REDRAW,		/* the size has changed, or the program was stopped */

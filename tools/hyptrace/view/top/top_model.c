@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The numbers of hyptrace top: sums, the last interval, and the last minute of each row; and what
- * keys do.
- */
+/* The numbers of hyptrace top: sums, the last interval and the last minute; and what keys do. */
 #include "output/die.h"
 #include "top.h"
 
@@ -229,34 +226,22 @@ static void select_row(struct top *top, int step)
 
 static void take_key_of_rows(struct top *top, enum top_key key)
 {
-	switch (key) {
-	case TOP_KEY_LEFT:
-	case TOP_KEY_RIGHT:
+	if (key == TOP_KEY_LEFT || key == TOP_KEY_RIGHT) {
 		top->look.sort = top_column_next(&top->view, top->look.sort,
 						 key == TOP_KEY_LEFT ? -1 : 1);
 		top->sort = top->look.sort;
-		return;
-	case TOP_KEY_UP:
-	case TOP_KEY_DOWN:
+	} else if (key == TOP_KEY_UP || key == TOP_KEY_DOWN) {
 		select_row(top, key == TOP_KEY_UP ? -1 : 1);
-		return;
-	case TOP_KEY_ENTER:
+	} else if (key == TOP_KEY_ENTER) {
 		begin_detail(top);
-		return;
-	case TOP_KEY_BACK:
+	} else if (key == TOP_KEY_BACK) {
 		top->look.has_selected = false;
-		return;
-	case TOP_KEY_GROUP:
+	} else if (key == TOP_KEY_GROUP) {
 		group(top, (top->stat.by + 1) % NR_STAT_BY);
-		return;
-	case TOP_KEY_PER_CPU:
+	} else if (key == TOP_KEY_PER_CPU) {
 		top->look.per_cpu = !top->look.per_cpu;
-		return;
-	case TOP_KEY_PAUSE:
+	} else if (key == TOP_KEY_PAUSE) {
 		top->look.paused = !top->look.paused;
-		return;
-	default:
-		return;
 	}
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Show the screen of hyptrace top on the terminal, and read keys, by ncurses.
+ * The terminal of hyptrace top, by ncurses. It is loaded here and not with the command: that would
+ * make each verb start 400,000 instructions later.
  *
  * The signals of the terminal are blocked and read from a descriptor, so that ncurses is never
  * interrupted: with SIGTSTP the terminal becomes as it was before the program stops.
- *
- * ncurses is loaded here and not with the command: that would make each verb start 400,000
- * instructions later.
  */
 #define NCURSES_NOMACROS
 #include <curses.h>
