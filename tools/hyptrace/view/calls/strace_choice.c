@@ -118,10 +118,7 @@ int strace_choice_begin(struct strace_choice *choice, const struct hyptrace_mode
 	return code;
 }
 
-/*
- * Is a name chosen? guest_fixup is chosen only by its own name: it has the classes of guest_exit,
- * which follows it.
- */
+/* guest_fixup is chosen only by its own name: it has the classes of guest_exit, which follows. */
 bool strace_choice_name(const struct strace_choice *choice, enum hyptrace_kind kind,
 			const char *name)
 {
@@ -221,7 +218,6 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 	const bool chosen = !accepts_unknown(choice, kind);
 	unsigned int nr_codes, nr;
 	char *text;
-	const char *between = "";
 	FILE *f;
 
 	/* an exit may have a class and no code */
@@ -230,9 +226,7 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 	codes = join(choice, kind, chosen, true, "code", &nr_codes);
 	values = join(choice, kind, chosen, false, field->name, &nr);
 	f = text_open(&text);
-	if (nr_codes && nr)
-		between = chosen ? " || " : " && (";
-	fprintf(f, "%s%s", codes, between);
+	fprintf(f, "%s%s", codes, !nr_codes || !nr ? "" : chosen ? " || " : " && (");
 	/* the class of an exit has a meaning only if the code is that of a trap */
 	if (is_exit && nr)
 		fprintf(f, "code %s %" PRIu64 " %s (%s)%s", chosen ? "==" : "!=", meaning->trap,

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace: which events are calls to print, and in which order.
- *
- * Live, the session holds the events of the calls enabled. What -e and -F allow becomes a filter at
- * EL2, so that other calls leave no events; the kernel restores the filters that the events had
- * before at the end.
+ * hyptrace strace: which events are calls to print, and in which order. Live, what -e and -F allow
+ * becomes a filter at EL2, so that other calls leave no events, until the end of the verb.
  */
 #include "output/clock.h"
 #include "output/die.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace strace -p: which calls belong to a VM.
- *
- * An exit names the thread of its vCPU. A call of the host does not: it belongs to the VM if a vCPU
- * of the VM was loaded on its CPU, or has exited there, while it ran. vcpu_load, vcpu_put and
- * guest_exit say so.
+ * hyptrace strace -p: which calls belong to a VM. An exit names the thread of its vCPU. A call of
+ * the host belongs to the VM if vcpu_load, vcpu_put and guest_exit say that a vCPU of the VM was
+ * loaded on its CPU, or has exited there, while it ran.
  */
 #include <glob.h>
 #include <poll.h>
