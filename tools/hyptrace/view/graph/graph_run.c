@@ -153,6 +153,7 @@ int graph_begin(struct graph *g)
 		return code;
 	g->model = or_die(hyptrace_model_new(s->formats, NULL));
 	g->sums.is_tree = g->is_tree;
+	xappend(g->sums.list, g->sums.nr);
 	if (!function_of(g))
 		return cmd_fail("cannot trace functions: \"%s\" has no event func", s->name);
 	if (function_of(g)->event->missing && s->path)

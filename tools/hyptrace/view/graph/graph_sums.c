@@ -70,8 +70,6 @@ static void end(void *arg, const struct function *function)
 
 void graph_sums_add(struct graph_sums *sums, struct functions *functions)
 {
-	if (!sums->nr)
-		xappend(sums->list, sums->nr);
 	functions_walk(functions, begin, end, sums);
 }
 
@@ -133,11 +131,8 @@ static void print_sum(struct printer *p, const struct graph_sum *sum)
 void graph_sums_print(struct graph_sums *sums, struct printer *p)
 {
 	const struct columns columns = COLUMNS(all_columns);
-	unsigned int i, *room;
+	unsigned int i, *room = xcalloc(sums->nr, sizeof(*room));
 
-	if (!sums->nr)
-		xappend(sums->list, sums->nr);
-	room = xcalloc(sums->nr, sizeof(*room));
 	for (i = 0; i < sums->nr; i++)
 		sort(sums, i, room);
 	free(room);
