@@ -114,9 +114,10 @@ static const struct column all_columns[] = {
 
 static void print_sum(struct printer *p, const struct graph_sum *sum)
 {
+	auto_free char *name = NULL;
 	const int levels = printer_is_text(p) ? MIN(sum->depth, GRAPH_LEVELS_MAX) : 0;
-	auto_free char *name = xasprintf("%*s%s", INDENT * levels, "", sum->name);
 
+	name = xasprintf("%*s%s", INDENT * levels, "", sum->name);
 	printer_row(p);
 	printer_uint(p, "calls", sum->calls);
 	time_print(p, "total", sum->total);
