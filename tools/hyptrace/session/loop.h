@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The wait loop of each verb that waits: for events, signals, its command, the reader of its
- * output, notifications and times; and the signals and the command.
- */
+/* The wait loop of each verb that waits, the signals that end it, and the command of a verb. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -10,8 +7,6 @@
 
 #include "lib/hyptrace.h"
 #include "cli/cli.h"
-
-/* End an endless verb on a signal. */
 
 /* The signal that has arrived, or 0: the verb must end. */
 extern volatile sig_atomic_t signals_stop;
@@ -26,14 +21,10 @@ void signals_end_program(bool end);
 /* child.c: the command that a verb runs while it traces */
 struct child {
 	char	**argv;	/* the command; NULL without one */
-	/* the standard output is for the verb, so the command writes to the standard error */
-	bool	no_stdout;
+	bool	no_stdout;	/* that is for the verb: the command has the standard error */
 	pid_t	pid;	/* its process; 0 if it was not started */
 	int	pidfd;	/* readable once it has ended; -1 without a process */
-	/*
-	 * Closing it without a byte ends the process. A byte lets it run the command, and an errno
-	 * comes out if the command cannot be run.
-	 */
+	/* a byte makes it run, a close without one ends it; an errno comes out if it cannot run */
 	int	go;
 	int	code;	/* its exit code, or 128 plus the number of its signal */
 };
@@ -71,15 +62,13 @@ struct loop {
 	struct context			*ctx;
 	const struct loop_ops		*ops;
 	void				*arg;
-	/* readable: take() finds something; or -1 */
-	int				fd;
+	int				fd;		/* readable: take() has work; or -1 */
 	int				input_fd;	/* or -1 */
 	struct hyptrace_listener	*listener;	/* or NULL */
 	const struct child		*child;		/* its end is that of the loop; or NULL */
 	uint64_t			deadline;	/* by CLOCK_MONOTONIC */
 	uint64_t			duration;	/* from loop_run() on, ns; 0: no limit */
-	/* go on if nobody reads the output any more */
-	bool				ignores_output;
+	bool				ignores_output;	/* go on if nobody reads it any more */
 	bool				is_over;	/* set it to request the end */
 	bool				has_ended;	/* the end was requested */
 };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a verb works on: the remotes and CPUs, the events that words of the command line name or
- * that -e and -F choose, their triggers and their counters.
- */
+/* What a verb works on: remotes, CPUs, events that words choose, their triggers and counters. */
 #ifndef SELECT_H
 #define SELECT_H
 
@@ -134,14 +131,12 @@ int boot_words(struct context *ctx, char *words);
 /* A counter of one CPU, or the sum of those of all CPUs */
 struct counter_sum {
 	const struct hyptrace_event	*event;
-	/* one of the counters; NULL if the event was not counted so far */
-	const struct hyptrace_event_counter	*of;
+	const struct hyptrace_event_counter	*of;	/* one of the counters; or NULL */
 	bool				all_cpus;	/* it is the sum of all CPUs */
 	uint64_t			count;
 	uint64_t			total;	/* sum of the times, ns */
 	uint64_t			longest;	/* the longest time, ns */
-	/* number of events by time: as many as of has */
-	uint64_t			*buckets;
+	uint64_t			*buckets;	/* events by time: as many as @of has */
 };
 
 /* Sums to print, in this order */

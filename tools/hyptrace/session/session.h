@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The session of a verb that shows or writes events: it opens what the options name (a file, the
- * live remote, or what its rings hold), chooses events, merges those of all CPUs, and hands them
- * over in batches.
+ * The session of a verb that shows or writes events: it opens what the options name, chooses
+ * events, merges those of all CPUs, and hands them over in batches.
  *
  * A verb calls session_parse(), session_open(), session_choose() if it takes -e or -F,
  * session_hold() if it is live, session_run() and session_close(). One that does not read each
@@ -36,8 +35,7 @@ enum session_takes {
 	SESSION_FILE		= 1 << 12,	/* there is always a file: [FILE], or the default */
 	SESSION_SNAPSHOT	= 1 << 13,	/* without a file: what the rings hold */
 	SESSION_NO_RINGS	= 1 << 14,	/* it is no error that the rings are not loaded */
-	/* the verb sets the filters at EL2 itself: they are no gaps */
-	SESSION_HOLDS_FILTERS	= 1 << 15,
+	SESSION_HOLDS_FILTERS	= 1 << 15,	/* the verb's filters at EL2 are no gaps */
 	SESSION_COUNT		= 1 << 16,	/* -n: for the verb, in place of the other two */
 	SESSION_INTERVALS	= 1 << 17,	/* -n: for the verb: its intervals */
 	SESSION_GAPS		= 1 << 18,	/* also with -q, say why events are missing */
@@ -46,10 +44,9 @@ enum session_takes {
 };
 
 /*
- * --pmu: what the PMU of each CPU counts at EL2 during events. The session parses the words, finds
- * their numbers when it opens, and has the PMU count while it holds events. A verb that reads
- * events gives those of the kind HYPTRACE_KIND_PMU to pmu_note(); pmu_take() has their counts when
- * the event comes that they belong to, right after them.
+ * --pmu: what the PMU of each CPU counts at EL2 during events. A verb that reads events gives those
+ * of the kind HYPTRACE_KIND_PMU to pmu_note(); pmu_take() has their counts when the event comes
+ * that they belong to, right after them.
  */
 #define PMU_MAX		HYPTRACE_PMU_COUNTER_MAX
 
@@ -58,8 +55,7 @@ struct pmu {
 	uint32_t	numbers[PMU_MAX];	/* what they stand for */
 	unsigned int	nr;			/* 0 without --pmu */
 	uint32_t	id;			/* of the event pmu */
-	/* the only event to measure; NULL: all that are chosen and can be measured */
-	const char	*only;
+	const char	*only;			/* the event to measure; NULL: each chosen one */
 	const char	**held;			/* events that are held, for free() */
 	unsigned int	nr_held;
 };
@@ -86,34 +82,27 @@ struct moment {
 	uint64_t		ns;
 };
 
-/*
- * gaps.c: why events are missing although none was lost: somebody else has stopped the recording,
- * or has disabled or filtered an event. For the verbs that read rings, and those that read files.
- */
+/* gaps.c: why events are missing although none was lost: others have stopped or filtered them */
 struct gap {
 	char	*text;
 	bool	is_now;	/* the last look has found it */
 	bool	was;	/* so had the look before */
-	bool	in_file;	/* the file has it */
+	bool	in_file;
 };
 
 /* What a verb has found so far */
 struct gaps {
-	struct context			*ctx;	/* the context, connected */
-	const char			*remote;	/* name of the remote */
-	/* filter that the verb has set itself: only the file has it; or NULL */
-	const char			*own;
-	/* the verb has set all filters of its events */
-	bool				owns_filters;
-	/* the verb says itself which trigger has stopped the recording */
-	bool				hears_triggers;
+	struct context			*ctx;
+	const char			*remote;
+	const char			*own;		/* the verb's filter, only for the file */
+	bool				owns_filters;	/* all filters of @events are the verb's */
+	bool				hears_triggers;	/* the verb says which trigger has fired */
 	bool				has_looked;
 	bool				is_quiet;	/* find them, but say nothing */
 	struct hyptrace_file_writer	*file;	/* gets the sentences, too; or NULL */
-	/* names of the events of which the verb needs each one */
-	const char			**events;
+	const char			**events;	/* names; the verb needs all of these */
 	unsigned int			nr_events;
-	uint32_t			state;	/* state of the remote at the last look */
+	uint32_t			state;		/* of the remote at the last look */
 	unsigned int			nr_fired;	/* triggers that had fired then */
 	struct gap			*list;
 	unsigned int			nr;
@@ -131,7 +120,6 @@ void gaps_note_filtered(const char *name, uint64_t nr);
 void gaps_note_file(const struct context *ctx, const struct hyptrace_file *file, const char *path);
 
 struct session;
-struct session_ring;
 
 /* Only batch() is needed. */
 struct session_ops {
@@ -189,8 +177,7 @@ struct session {
 	struct hyptrace_stream		*stream;
 
 	bool				is_outside;	/* --from and --to choose no event */
-	/* events that filters at EL2 have not accepted, of a file or of a snapshot */
-	uint64_t			refused;
+	uint64_t			refused;	/* events, by filters at EL2 */
 	/* of a snapshot, after session_run() */
 	bool				has_rings;
 	uint64_t			consumed;	/* events that a consumer has taken */
@@ -206,11 +193,9 @@ struct session {
 	struct session_ring		*rings;
 	unsigned int			nr_rings;
 	struct gaps			gaps;
-	/* the remote or an event, by notifications */
-	bool				is_changed;
+	bool				is_changed;	/* the remote or an event */
 	uint64_t			refused_before;
-	/* read from the rings, but not by the stream */
-	uint64_t			not_taken;
+	uint64_t			not_taken;	/* read, but not by the stream */
 	struct loop			loop;
 };
 

@@ -39,8 +39,6 @@ struct caught {
 	unsigned int			age;	/* calls of catch_finder_age() since then */
 };
 
-struct catch_finder;
-
 struct catch_finder *catch_finder_new(unsigned int nr_cpus, unsigned int after);
 void catch_finder_free(struct catch_finder *finder);
 void catch_finder_add(struct catch_finder *finder, unsigned int index,
@@ -57,13 +55,10 @@ void caught_free(struct caught *caught);
 /* The counters of EL2, for the usual time */
 struct catch_counting {
 	bool				is_used;	/* EL2 counts the event */
-	/* others have reset or switched it off so often */
-	uint32_t			breaks;
-	/* when this began, or after @breaks; NULL if 0 */
-	struct hyptrace_event_counter	**base;
+	uint32_t			breaks;		/* others have reset or ended it so often */
+	struct hyptrace_event_counter	**base;		/* after the last break; NULL if 0 */
 	unsigned int			nr_base;
-	/* as they were last read, less @base; NULL if they are to be read again */
-	struct hyptrace_event_counter	**now;
+	struct hyptrace_event_counter	**now;		/* less @base; NULL: read them again */
 	struct counter_sums		sums;		/* of @now */
 };
 
@@ -73,15 +68,11 @@ struct catch_cpu {
 	uint64_t		lost;		/* events before the next one */
 	uint64_t		read_at;	/* when its ring was last read */
 	uint64_t		base;		/* events that had fired when the trigger was set */
-	/* fired since then, but were not in the ring any more */
-	uint64_t		missed;
+	uint64_t		missed;		/* fired since then, but were overwritten */
 	uint64_t		notified;	/* had fired at the last look */
-	/* had fired at the look whose count is compared next */
-	uint64_t		asked;
-	/* events that were found, and are not later than that */
-	uint64_t		asked_found;
-	/* some have fired that were neither caught nor missed */
-	bool			waits;
+	uint64_t		asked;		/* had fired at the look that is compared next */
+	uint64_t		asked_found;	/* events found that are not later than that */
+	bool			waits;		/* some have fired, and were not taken yet */
 };
 
 /* Up to when the events of all rings were taken. Times are CLOCK_BOOTTIME in ns. */
@@ -89,13 +80,10 @@ struct catch_progress {
 	uint64_t	last;		/* time of the last event that was taken */
 	uint64_t	empty_at;	/* all rings were read to their end after this */
 	bool		is_empty;	/* the stream has no event at present */
-	/* EL2's clock is ahead by at most this, as far as events show */
-	uint64_t	ahead;
-	/* when the counts to compare were read; 0 if the next are those */
-	uint64_t	asked_at;
+	uint64_t	ahead;		/* of EL2's clock at most, as far as events show */
+	uint64_t	asked_at;	/* when the counts to compare were read; 0: not yet */
 	uint64_t	asked_ahead;	/* @ahead then */
-	/* all that was there at @asked_at was read; 0 if it was not */
-	uint64_t	read_at;
+	uint64_t	read_at;	/* all that was there at @asked_at was read; or 0 */
 };
 
 struct catcher {
@@ -105,8 +93,7 @@ struct catcher {
 	char				*name;		/* of the event */
 	const char			*text;		/* the filter in @what, or NULL */
 	uint64_t			after;		/* print so many events after each one */
-	/* live: end after so many; of a file: the last ones; 0 for no limit */
-	uint64_t			limit;
+	uint64_t			limit;		/* end after so many, or keep them; or 0 */
 	struct caught			*kept;		/* of a file: the last ones so far */
 	struct caught			*kept_last;
 	uint64_t			nr_kept;
@@ -128,15 +115,11 @@ struct catcher {
 	struct hyptrace_file_writer	*w;
 	struct catch_finder		*finder;
 	uint64_t			aged_at;	/* by CLOCK_MONOTONIC */
-	/* what notifications have said: the trigger has fired */
-	bool				has_fired;
-	/* somebody else has changed the trigger, or disabled the event */
-	bool				has_changed;
+	bool				has_fired;	/* the trigger, by notifications */
+	bool				has_changed;	/* somebody else has changed the event */
 	bool				has_stopped;	/* tracing was switched off */
-	/* events that meet the condition are caught */
-	bool				is_armed;
-	/* all that has fired is taken, whatever --count says */
-	bool				is_ending;
+	bool				is_armed;	/* what meets the condition is caught */
+	bool				is_ending;	/* all is taken, whatever --count says */
 	uint64_t			nr_caught;
 	uint64_t			nr_missed;
 };

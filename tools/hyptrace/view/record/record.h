@@ -7,8 +7,6 @@
 
 #include "session/session.h"
 
-struct tracefs_instance;
-
 /* What the counters of the rings are read for */
 enum record_count {
 	RECORD_COUNT_BEGIN,	/* a file begins */
@@ -28,22 +26,19 @@ struct record_ring {
 	bool			is_ready;	/* it holds data that is to be read now */
 	bool			lost_more;	/* a snapshot has gaps of unknown size */
 	bool			was_cleared;	/* the counts of a file are not known */
-	/* events that the file before has not, since the disk was full */
-	uint64_t		unwritten;
+	uint64_t		unwritten;	/* events of the file before: the disk was full */
 };
 
 /* The file that is being written, and the one before */
 struct record_file {
 	struct hyptrace_file_writer	*w;
-	/* not r->path until the one before is finished */
-	char				*name;
+	char				*name;		/* r->path once the one before is done */
 	unsigned int			nr;		/* from 0 */
-	/* finishes the one before, if it @is_finishing */
-	pthread_t			finisher;
+	pthread_t			finisher;	/* of @ended, if @is_finishing */
 	struct hyptrace_file_writer	*ended;		/* the file before */
 	char				*ended_name;
 	bool				is_finishing;
-	bool				failed;		/* the file before could not be finished */
+	bool				failed;		/* @ended could not be finished */
 	struct hyptrace_error		err;		/* why */
 	bool				has_failed;	/* any file could not be finished */
 	uint64_t			bytes;		/* of the files that have ended */
@@ -54,8 +49,7 @@ struct record_host_cpu {
 	unsigned int		id;
 	int			fd;		/* its trace_pipe_raw */
 	uint64_t		events;		/* of the current file */
-	/* since the instance was made, when the current file began */
-	uint64_t		lost;
+	uint64_t		lost;		/* in all, when the current file began */
 	struct ring_counts	sum;		/* of the files that have ended */
 	uint64_t		unwritten;	/* as of a ring */
 };
@@ -71,8 +65,7 @@ struct record_host {
 	unsigned int			nr_events;
 	unsigned int			*ids;		/* of @cpus, for the file */
 	struct tracefs_instance		*instance;	/* NULL without one */
-	/* removes it once @guard_fd is closed; 0 without one */
-	pid_t				guard;
+	pid_t				guard;		/* removes it when @guard_fd closes; or 0 */
 	int				guard_fd;
 	int				pipe[2];	/* carries sub-buffers */
 	char				*subbufs;	/* those that were read */
@@ -80,10 +73,8 @@ struct record_host {
 	uint32_t			subbuf_size;
 	unsigned int			at;		/* index of the CPU that is read next */
 	unsigned int			batches;	/* how often it was read in a row */
-	/* a CPU was left with events, to be read soon */
-	bool				has_more;
-	/* tracing is off: nothing is added any more */
-	bool				is_stopped;
+	bool				has_more;	/* a CPU was left with events */
+	bool				is_stopped;	/* tracing is off: nothing is added */
 };
 
 struct record {
@@ -93,8 +84,7 @@ struct record {
 	bool				is_filtered;	/* events are held with the filter */
 	bool				is_sized;	/* the rings have that size */
 	uint64_t			limit;		/* bytes of a file; 0 for no limit */
-	/* keep so many files; 0 to end at the limit */
-	uint64_t			rotate;
+	uint64_t			rotate;		/* files to keep; 0: end at the limit */
 	bool				compress;
 	bool				snapshot;	/* consume nothing */
 	const struct hyptrace_event	**chosen;	/* the events to hold enabled */
@@ -103,14 +93,12 @@ struct record {
 	unsigned int			nr_rings;
 	int				epoll;		/* of the rings */
 	uint64_t			begin;		/* CLOCK_MONOTONIC in ns */
-	/* when all rings, and the host's CPUs, are read next */
-	uint64_t			next;
-	uint64_t			next_of_host;
+	uint64_t			next;		/* when all rings are read next */
+	uint64_t			next_of_host;	/* when the host's CPUs are */
 	struct record_file		file;
 	struct record_host		host;
 	bool				has_failed;	/* the file could not be written */
-	/* events that were read and could not be written */
-	uint64_t			unwritten;
+	uint64_t			unwritten;	/* events that were read, but not written */
 	bool				counts_failed;	/* the rings' counters could not be read */
 	bool				has_status;	/* a status line is on the terminal */
 	uint64_t			shown;		/* events in all when it was last written */
