@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own tracing: an instance of tracefs that belongs to this recording.
- *
- * The instance is removed by another process, the guard, however this one ends: it waits until
- * this one closes a pipe.
+ * The host's own tracing: an instance of tracefs that belongs to this recording. Another process,
+ * the guard, removes it, however this one ends: it waits until this one closes a pipe.
  *
  * --host names events as trace-cmd takes them: "kvm:kvm_exit", "kvm" (a system) or "kvm_exit" (in
  * any system), with globs. In a trace file, an id stands for one event. The ids of the kernel and
@@ -55,15 +53,12 @@ static int list_events(struct record_host *host)
 	if (!systems && errno == ENOENT)
 		return cmd_fail("cannot record the host: this kernel has no tracefs, or it is not mounted");
 	if (!systems)
-		return cmd_fail("cannot record the host: cannot read the events of tracefs: %s",
-				strerror(errno));
+		return fail("cannot read the events of tracefs");
 	for (system = systems; *system; system++) {
 		events = strcmp(*system, TRACERS) ? tracefs_system_events(NULL, *system) : NULL;
 		for (event = events; event && *event; event++) {
 			nr = host->nr_events;
 			*xappend(host->systems, nr) = xstrdup(*system);
-			nr = host->nr_events;
-			xappend(host->formats, nr);
 			*xappend(host->names, host->nr_events) = xstrdup(*event);
 		}
 		tracefs_list_free(events);
@@ -72,7 +67,6 @@ static int list_events(struct record_host *host)
 	return EXIT_DONE;
 }
 
-/* Say that no event has a name, and which one or which system was probably meant. */
 static int fail_unknown(const struct record_host *host, const char *word)
 {
 	const char *colon = strchr(word, ':'), *name = colon ? colon + 1 : word;
@@ -102,12 +96,10 @@ static int choose_events(struct record_host *host)
 
 	named = xcalloc(host->nr_events + 1, sizeof(*named));
 	for (i = 0; i < words->nr && !code; i++) {
-		auto_free char *system = NULL;
 		const char *word = words->words[i], *colon = strchr(word, ':');
+		auto_free char *system = colon ? xstrndup(word, colon - word) : NULL;
 		bool found = false;
 
-		if (colon)
-			system = xstrndup(word, colon - word);
 		for (j = 0; j < host->nr_events; j++) {
 			const bool in = !fnmatch(system ?: word, host->systems[j], 0);
 			const bool is = !fnmatch(colon ? colon + 1 : word, host->names[j], 0);
@@ -128,10 +120,10 @@ static int choose_events(struct record_host *host)
 		host->names[nr++] = host->names[j];
 	}
 	host->nr_events = nr;
+	host->formats = xcalloc(nr + 1, sizeof(*host->formats));
 	return code;
 }
 
-/* For free(); NULL if the format has no id, or a large one */
 static char *renumber_format(const char *format)
 {
 	static const char begin[] = "\nID: ";
@@ -194,7 +186,6 @@ static int write_file(struct record_host *host, const char *name, const char *te
 
 static void run_guard(struct tracefs_instance *instance, int fd)
 {
-	bool is_removed = false;
 	unsigned int tries;
 	int other;
 	char c;
@@ -210,12 +201,12 @@ static void run_guard(struct tracefs_instance *instance, int fd)
 			close(other);
 	while (read(fd, &c, 1) < 0 && errno == EINTR)
 		;
-	for (tries = 0; tries < REMOVE_TRIES && !is_removed; tries++) {
-		if (tries)
-			usleep(REMOVE_PAUSE_USEC);
-		is_removed = !tracefs_instance_destroy(instance) || errno == ENOENT;
+	for (tries = 0; tries < REMOVE_TRIES; tries++) {
+		if (!tracefs_instance_destroy(instance) || errno == ENOENT)
+			_exit(0);
+		usleep(REMOVE_PAUSE_USEC);
 	}
-	_exit(!is_removed);
+	_exit(1);
 }
 
 /* Start the guard, which has none of the descriptors that are opened later. */
@@ -299,7 +290,7 @@ static int open_cpus(struct record *r)
 	nr = path ? scandir(path, &cpus, NULL, versionsort) : 0;
 	for (i = 0; i < nr; i++) {
 		if (!code && sscanf(cpus[i]->d_name, "cpu%u", &id) == 1 &&
-		    (!ctx->have_cpus || ctx->cpus.all || cpu_list_has(&ctx->cpus, id))) {
+		    (!ctx->have_cpus || cpu_list_has(&ctx->cpus, id))) {
 			auto_free char *name = cpu_file(id, "trace_pipe_raw");
 
 			nr_ids = host->nr_cpus;
@@ -326,8 +317,6 @@ int record_host_begin(struct record *r)
 	int code;
 
 	host->subbuf_size = r->session.remote->subbuf_size;
-	host->guard_fd = -1;
-	host->pipe[0] = -1;
 	tracefs_set_loglevel(TEP_LOG_NONE);
 	if (strcmp(r->session.clock, CLOCK))
 		return cmd_fail("cannot record the host beside \"%s\": its clock is \"%s\", not \"%s\"",
@@ -339,12 +328,10 @@ int record_host_begin(struct record *r)
 	       set_subbuf_size(host) ?: read_formats(host) ?: open_cpus(r);
 	if (code)
 		return code;
+	if (pipe2(host->pipe, O_CLOEXEC))
+		return fail("cannot make a pipe");
 	host->subbufs = xmalloc((size_t)AT_ONCE * host->subbuf_size);
 	host->kbuf = or_die(kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST));
-	if (pipe2(host->pipe, O_CLOEXEC)) {
-		host->pipe[0] = -1;
-		return fail("cannot make a pipe");
-	}
 	for (i = 0; i < host->nr_events; i++)
 		if (tracefs_event_file_write(host->instance, host->systems[i], host->names[i],
 					     "enable", "1") < 0)
@@ -371,15 +358,13 @@ void record_host_end(struct record *r)
 	for (i = 0; i < host->nr_cpus; i++)
 		if (host->cpus[i].fd >= 0)
 			close(host->cpus[i].fd);
-	/* nothing was begun without --host */
-	if (host->kbuf && host->pipe[0] >= 0) {
+	if (host->kbuf) {
 		close(host->pipe[0]);
 		close(host->pipe[1]);
 	}
 	if (host->guard) {
 		close(host->guard_fd);
-		while (waitpid(host->guard, &status, 0) < 0 && errno == EINTR)
-			;
+		TEMP_FAILURE_RETRY(waitpid(host->guard, &status, 0));
 	}
 	if (status) {
 		path = tracefs_instance_get_dir(host->instance);
@@ -402,10 +387,13 @@ void record_host_end(struct record *r)
 	kbuffer_free(host->kbuf);
 }
 
-/* Is there nothing to read? A CPU that was never online has no buffer. */
-static bool is_nothing(void)
+/* What was read: 0 if there is nothing, or a negative errno */
+static ssize_t result(ssize_t n)
 {
-	return errno == EAGAIN || errno == ENODEV;
+	if (n >= 0)
+		return n;
+	/* a CPU that was never online has no buffer */
+	return errno == EAGAIN || errno == ENODEV ? 0 : -errno;
 }
 
 /* Bytes of sub-buffers that the file has room for, at most those to read at once */
@@ -427,9 +415,8 @@ static ssize_t read_full(struct record_host *host, int fd, size_t size)
 	/* all of it is in the pipe */
 	if (n > 0)
 		n = TEMP_FAILURE_RETRY(read(host->pipe[0], host->subbufs, n));
-	if (n < 0)
-		return is_nothing() ? 0 : -errno;
-	return n - n % host->subbuf_size;
+	n = result(n);
+	return n < 0 ? n : n - n % host->subbuf_size;
 }
 
 static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial,
@@ -452,10 +439,9 @@ static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial
 		n = read_full(host, cpu->fd, room);
 		if (!n && partial) {
 			/* a sub-buffer that may not be full */
-			n = TEMP_FAILURE_RETRY(read(cpu->fd, host->subbufs, host->subbuf_size));
-			if (n < 0)
-				n = is_nothing() ? 0 : -errno;
-			else if (n != (ssize_t)host->subbuf_size)
+			n = result(TEMP_FAILURE_RETRY(read(cpu->fd, host->subbufs,
+							   host->subbuf_size)));
+			if (n > 0 && n != (ssize_t)host->subbuf_size)
 				n = 0;
 			is_last = !host->is_stopped;
 		}
@@ -475,10 +461,7 @@ static int drain_cpu(struct record *r, struct record_host_cpu *cpu, bool partial
 	return 0;
 }
 
-/*
- * Move what the host has recorded to the file. While the host records, this may leave some, and
- * sets has_more. After -EOVERFLOW, the next call goes on where this one has ended.
- */
+/* Move what the host has recorded to the file, maybe not all. After -EOVERFLOW, call it again. */
 int record_host_drain(struct record *r, bool partial, struct hyptrace_error *err)
 {
 	struct record_host *host = &r->host;
@@ -503,7 +486,6 @@ static uint64_t get_stat(const char *stats, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Give the current file its counts, and the names of the host's tasks. */
 void record_host_count(struct record *r)
 {
 	struct record_host *host = &r->host;
