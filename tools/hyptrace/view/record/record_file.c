@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files that hyptrace record writes. With --rotate it begins the next one when a file has
- * reached its limit: a thread finishes that meanwhile, since copying and syncing take their time.
- * So the two have different names at first.
+ * With --rotate the next file begins when one has reached its limit. A thread finishes that one
+ * meanwhile, since copying and syncing take their time. So the two have different names at first.
  */
 #include <sys/stat.h>
 
@@ -16,7 +15,6 @@ bool record_is_stream(const struct record *r)
 	return !strcmp(r->path, "-") || (!stat(r->path, &st) && !S_ISREG(st.st_mode));
 }
 
-/* does the file go where the standard output goes? */
 bool record_is_stdout(const struct record *r)
 {
 	struct stat file, output;
@@ -104,16 +102,13 @@ static void *finish(void *arg)
 	struct record_host_cpu *cpu;
 	struct record_ring *ring;
 	struct stat st;
-	unsigned int i;
 
 	/* the events that the disk had no room for */
 	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++)
 		ring->unwritten = hyptrace_file_unwritten(file->ended, ring->cpu);
-	for (i = 0; i < r->host.nr_cpus; i++) {
-		cpu = &r->host.cpus[i];
+	for (cpu = r->host.cpus; cpu < r->host.cpus + r->host.nr_cpus; cpu++)
 		cpu->unwritten = hyptrace_file_unwritten(file->ended,
 							 cpu->id | HYPTRACE_FILE_OF_HOST);
-	}
 	/* the command was killed while it aged files */
 	if (ages && !access(before, F_OK))
 		age_files(r);
@@ -121,18 +116,19 @@ static void *finish(void *arg)
 	if (ages && link(r->path, before) && errno != ENOENT)
 		rename(r->path, before);
 	file->ended_bytes = hyptrace_file_size(file->ended);
+	file->failed = true;
 	if (r->snapshot && hyptrace_file_failed(file->ended, &file->err)) {
 		/* nothing was consumed: the next snapshot has all events */
 		hyptrace_file_abandon(file->ended);
-		file->failed = true;
-	} else if (hyptrace_file_finish(file->ended, &file->err)) {
-		file->failed = true;
-	} else if (strcmp(file->ended_name, r->path) && rename(file->ended_name, r->path)) {
-		snprintf(file->err.text, sizeof(file->err.text), "cannot rename %s to %s: %s",
-			 file->ended_name, r->path, strerror(errno));
-		file->failed = true;
-	} else if (!record_is_stream(r) && !stat(r->path, &st)) {
-		file->ended_bytes = st.st_size;
+	} else if (!hyptrace_file_finish(file->ended, &file->err)) {
+		file->failed = strcmp(file->ended_name, r->path) &&
+			       rename(file->ended_name, r->path);
+		if (file->failed)
+			snprintf(file->err.text, sizeof(file->err.text),
+				 "cannot rename %s to %s: %s", file->ended_name, r->path,
+				 strerror(errno));
+		else if (!record_is_stream(r) && !stat(r->path, &st))
+			file->ended_bytes = st.st_size;
 	}
 	if (ages && !file->failed)
 		age_files(r);

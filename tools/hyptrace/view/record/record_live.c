@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Record what happens: become the consumer of the rings, and move what they hold to the file, until
- * the end is requested.
- */
+/* Record what happens: become the consumer of the rings, and move what they hold to the file. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 
@@ -18,10 +15,7 @@
 
 #define READY_MAX	64
 
-/*
- * A ring is read when a quarter of it holds data: that makes few calls for many events, and
- * leaves time before events are lost. The driver looks at the rings as often as this.
- */
+/* A ring is read when a quarter of it holds data: few calls for many events, but before a loss */
 #define WATERMARK_PERCENT	25
 #define LOOK_USEC		5000
 
@@ -37,10 +31,8 @@ int record_choose(struct record *r)
 	if (s->choice.words.nr) {
 		code = cmd_choose_events("record", s->events, s->nr_events, &s->choice.words,
 					 &choice);
-		if (!r->snapshot)
-			cmd_leave_out_func(&choice, &s->choice.words);
-		if (!r->snapshot && !code)
-			code = cmd_refuse_missing("record", s->events, s->nr_events, &choice);
+		cmd_leave_out_func(&choice, &s->choice.words);
+		code = code ?: cmd_refuse_missing("record", s->events, s->nr_events, &choice);
 	} else if (!r->snapshot) {
 		cmd_choose_default("recording", s->name, s->events, s->nr_events,
 				   &s->choice.words, s->quiet, &choice);
@@ -53,7 +45,6 @@ int record_choose(struct record *r)
 	return code;
 }
 
-/* Set the filter of the chosen events at EL2, or of all that are enabled. Return an exit code. */
 static int set_filter(struct record *r)
 {
 	auto_filter struct hyptrace_filter *filter = NULL;
@@ -79,7 +70,7 @@ static int set_filter(struct record *r)
 	return EXIT_DONE;
 }
 
-/* Become the consumer. The caller calls close_rings() in any case. */
+/* Become the consumer. The caller calls restore() in any case. */
 static int open_rings(struct record *r)
 {
 	auto_cpus struct hyptrace_cpu **cpus = NULL;
@@ -126,7 +117,6 @@ static int open_rings(struct record *r)
 	       cmd_fail("cannot record \"%s\": no CPU has a ring", s->name);
 }
 
-/* Have the PMU count during the chosen events, and record that. */
 static int hold_pmu(struct record *r)
 {
 	auto_free const char **names = xcalloc(r->nr_chosen + 1, sizeof(*names));
@@ -159,20 +149,7 @@ static int hold(struct record *r)
 	return cmd_fail("cannot record \"%s\": %s", s->name, err.text);
 }
 
-static void close_rings(struct record *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->nr_rings; i++) {
-		hyptrace_reader_close(r->rings[i].reader);
-		r->rings[i].reader = NULL;
-	}
-}
-
-/*
- * A drain of a ring, or of the host if that is NULL, has ended early, maybe at the limit. Return
- * LOOP_WAIT to go on, or an exit code.
- */
+/* A drain of @ring, or of the host, ended early. Return LOOP_WAIT to go on, or an exit code. */
 static int go_on(struct record *r, const struct record_ring *ring, const struct hyptrace_error *err)
 {
 	if (err->errnum == EOVERFLOW)
@@ -310,10 +287,14 @@ static int set_size(struct record *r, uint64_t bytes)
 static int restore(struct record *r)
 {
 	const bool is_sized = r->is_sized;
+	struct record_ring *ring;
 
 	if (r->is_filtered)
 		event_release_all(r->session.ctx->h, r->session.name);
-	close_rings(r);
+	for (ring = r->rings; ring < r->rings + r->nr_rings; ring++) {
+		hyptrace_reader_close(ring->reader);
+		ring->reader = NULL;
+	}
 	r->is_filtered = false;
 	r->is_sized = false;
 	return is_sized ? set_size(r, r->session.remote->size_requested) : EXIT_DONE;
@@ -347,8 +328,7 @@ static int end(struct record *r, int code)
 	/* the command may still run: a signal ends it, too */
 	signals_end_program(false);
 	last = last ?: record_print_summary(r);
-	code = code ? code : last;
-	return code ? code : back;
+	return code ?: last ?: back;
 }
 
 static int begin(struct record *r)

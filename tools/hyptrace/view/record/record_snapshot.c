@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hyptrace record --snapshot: save what the rings hold now, without consuming it.
- *
  * A copy of a ring may begin and end within a sub-buffer, and may have gaps. So its records are
  * put into new sub-buffers, which report each gap as the driver does.
  */
@@ -181,7 +179,5 @@ int record_snapshot(struct record *r)
 	if (saving.code && r->file.w)
 		record_abandon_file(r);
 	end = record_end_file(r);
-	if (!saving.code && !end)
-		end = record_print_summary(r);
-	return saving.code ? saving.code : end;
+	return saving.code ?: end ?: record_print_summary(r);
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What hyptrace record counts and says: a line on a terminal while it records, and a summary, also
- * as JSON.
- */
+/* What hyptrace record counts and says: a line on a terminal, and a summary, also as JSON. */
 #include <sys/ioctl.h>
 
 #include "output/clock.h"
@@ -92,7 +89,6 @@ static const char *size_text(uint64_t bytes, char text[BYTES_SIZE])
 	return text;
 }
 
-/* Write the status line. Nothing happens without a terminal. */
 void record_show_status(struct record *r)
 {
 	const uint64_t now = clock_now(CLOCK_MONOTONIC);
@@ -141,7 +137,6 @@ static struct ring_counts host_total(const struct record *r)
 	return total;
 }
 
-/* Say which CPU has lost events. @what: of the host? */
 static void print_losses(unsigned int cpu, const struct ring_counts *sum, const char *what)
 {
 	if (sum->lost)
@@ -189,7 +184,6 @@ static void print_counts(struct printer *p, const struct ring_counts *counts, bo
 	printer_uint_if(p, "filtered", is_known, counts->filtered);
 }
 
-/* Print the summary as JSON. A number that is not known is null. */
 static void print_json(const struct record *r)
 {
 	const struct ring_counts of_host = host_total(r);
