@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find certain events in a stream of events, with what happened before, meanwhile and after.
- *
  * The last events of each CPU are kept. An event that is found gets copies of those, and of the
  * events that follow it. It is complete when enough have followed.
  */
@@ -52,15 +50,13 @@ void caught_free(struct caught *caught)
 
 void catch_finder_free(struct catch_finder *finder)
 {
-	struct caught *next;
+	struct caught *caught;
 	unsigned int i, j;
 
 	if (!finder)
 		return;
-	for (; finder->first; finder->first = next) {
-		next = finder->first->next;
-		caught_free(finder->first);
-	}
+	while ((caught = catch_finder_next(finder, true)))
+		caught_free(caught);
 	for (i = 0; i < finder->nr_cpus; i++)
 		for (j = 0; j < CATCH_BEFORE; j++)
 			free((void *)finder->cpus[i].events[j].record.data);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Catch events: set the trigger at EL2, and wait until the driver notifies that it has fired. At
- * the end the kernel restores the event.
- *
- * The trigger stops nothing, so there is no time in which an event could not fire. EL2 counts the
- * firings of each CPU. What it has counted, and what was not in the ring any more, was missed.
+ * Wait until the driver notifies that the trigger has fired at EL2. It stops nothing, so there is
+ * no time in which an event could not fire. EL2 counts the firings of each CPU. What it has
+ * counted, and what was not in the ring any more, was missed.
  */
 #include "output/die.h"
 #include "catch.h"
@@ -68,9 +66,8 @@ void catch_ask(struct catcher *c)
 		return;
 	}
 	c->has_stopped |= remote->state != HYPTRACE_STATE_TRACING;
-	if (!c->event || hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
-		return;
-	c->has_changed |= !is_armed(event);
+	if (c->event && !hyptrace_get_event(h, c->session.name, c->event->name, &event, NULL))
+		c->has_changed |= !is_armed(event);
 }
 
 /* Set the trigger, if there is an event, and hear of all that changes from now on. */
@@ -202,9 +199,8 @@ static int read_notified(struct catcher *c)
 }
 
 /*
- * Take what the rings hold, and print it. EL2 counts an event when it is in the ring. So what was
- * counted before the rings are read is there, or was overwritten. At the end, when nothing fires
- * any more, all is taken. Return an exit code.
+ * EL2 counts an event when it is in the ring. So what was counted before the rings are read is
+ * there, or was overwritten. At the end, when nothing fires any more, all is taken.
  */
 static int look(struct catcher *c, bool at_end)
 {
@@ -220,7 +216,6 @@ static int look(struct catcher *c, bool at_end)
 	return code;
 }
 
-/* Take and print what has fired. Return as a loop's take(). */
 static int take(struct loop *l)
 {
 	struct catcher *c = l->arg;
@@ -278,11 +273,9 @@ static int arm(struct catcher *c)
 }
 
 /*
- * Take what has fired at last, and make the event what it was. Return an exit code.
- *
- * If it was enabled, it is recorded without firing again at the end. Such events would be found,
- * too, and stand for those that were missed. So it is disabled until the counts were compared. If
- * somebody else has changed the event, that is what counts.
+ * If the event was enabled, it is recorded without firing again at the end. Such events would be
+ * found, too, and stand for those that were missed. So it is disabled until the counts were
+ * compared, unless somebody else has changed it.
  */
 static int disarm(struct catcher *c)
 {
@@ -343,7 +336,7 @@ int catch_live(struct catcher *c)
 	};
 	struct session *s = &c->session;
 	struct hyptrace_error err;
-	int code = catch_check(s->remote) ?: catch_listen(c, &ops, c), end;
+	int code = catch_check(s->remote) ?: catch_listen(c, &ops, c), end, last;
 
 	if (code)
 		return code;
@@ -366,9 +359,8 @@ int catch_live(struct catcher *c)
 		if (!code)
 			session_look(s);
 		end = disarm(c);
-		code = code ? code : end;
-		end = finish_file(c);
-		code = code ? code : end;
+		last = finish_file(c);
+		code = code ?: end ?: last;
 	} else if (c->w) {
 		/* nothing was caught */
 		hyptrace_file_abandon(c->w);

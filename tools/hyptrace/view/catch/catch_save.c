@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace catch --snapshot: save what all rings hold each time that something is caught. Nothing
- * is consumed, and between two catches nothing is done. "record --snapshot" writes the files.
- */
+/* hyptrace catch --snapshot: have "record --snapshot" save the rings each time. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -48,10 +45,7 @@ static int is_ours(const struct dirent *entry)
 	return end && !strncmp(end, ENDING, strlen(ENDING));
 }
 
-/*
- * Remove the oldest files, but not the one that was just saved, until the others are within the
- * limits; and what is left of a file that could not be finished.
- */
+/* Remove unfinished files, and the oldest but @saved until the others are within the limits. */
 static void prune(const struct saver *saver, const char *saved)
 {
 	auto_free uint64_t *sizes = NULL;
@@ -122,7 +116,6 @@ static void save(struct saver *saver)
 	}
 }
 
-/* Add up what the rings have counted. Return false if they cannot say it. */
 static bool count(const struct catcher *c, uint64_t *written, uint64_t *notified)
 {
 	auto_cpus struct hyptrace_cpu **cpus = NULL;
@@ -180,7 +173,6 @@ static int take(struct loop *l)
 	return c->limit && c->nr_caught >= c->limit ? EXIT_DONE : LOOP_WAIT;
 }
 
-/* Look whether events have come since the last look. */
 static uint64_t tick(struct loop *l, uint64_t now)
 {
 	struct saver *saver = l->arg;
@@ -220,7 +212,6 @@ static int hear(const struct hyptrace_notification *notification, void *arg)
 	return 0;
 }
 
-/* Notifications were lost: ask for what they would have said. */
 static int heard(struct loop *l, bool lost)
 {
 	struct saver *saver = l->arg;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which events hyptrace catch catches, of rings or of a file, and how it prints them; and how long
- * such an event usually takes: EL2 counts all of them, by what they are.
- */
+/* Which events are caught, how they are printed, and how long such an event usually takes. */
 #include "output/die.h"
 #include "sink/row.h"
 #include "catch.h"
@@ -31,20 +28,17 @@ static int find_event(struct catcher *c)
 	size_t at;
 	int code = cmd_choose_events("catch", s->events, s->nr_events, &words, &choice);
 
-	if (!code && !strcmp(choice.names[0], c->name))
-		c->event = choice.events[0];
 	if (code)
 		return code;
-	if (!c->event)
+	if (strcmp(choice.names[0], c->name))
 		return cmd_fail("cannot catch \"%s\": it is no single event (see \"hyptrace list\")",
 				c->name);
+	c->event = choice.events[0];
 	c->duration = hyptrace_event_field(c->event, "duration");
 	if (!c->text)
 		return EXIT_DONE;
 	c->filter = hyptrace_filter_new(&c->event, 1, s->formats, true, c->text, &at, &err);
-	if (!c->filter)
-		return filter_fail(c->what, c->text - c->what + at, &err);
-	return EXIT_DONE;
+	return c->filter ? EXIT_DONE : filter_fail(c->what, c->text - c->what + at, &err);
 }
 
 int catch_choose(struct catcher *c)
@@ -176,9 +170,8 @@ static void subtract(struct hyptrace_event_counter *now, const struct hyptrace_e
 }
 
 /*
- * Without a base, all that is counted counts. If others have reset the counters or switched them
- * off, count again, and begin with what the counters have now. One that has less than its base was
- * reset: what it has was counted since then.
+ * If others have reset the counters or switched them off, count again, and begin with what they
+ * have now. One that has less than its base was reset: what it has was counted since then.
  */
 static void read_sums(struct catcher *c)
 {
@@ -247,15 +240,15 @@ static struct counter_sum *find_usual(const struct catcher *c, const struct hypt
 	return sum;
 }
 
-/* The time that half of the events stay below, ns; 0 if it is not known */
-static uint64_t median_bound(const struct counter_sum *usual)
+/* The time that half of the @count events stay below, without @own; 0 if it is not known */
+static uint64_t median_bound(const struct counter_sum *usual, uint64_t count, const uint64_t *own)
 {
 	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i + 1 < usual->of->nr_buckets; i++) {
-		sum += usual->buckets[i];
-		if (2 * sum >= usual->count)
+		sum += usual->buckets[i] - (&usual->buckets[i] == own);
+		if (2 * sum >= count)
 			return hyptrace_counter_bucket(usual->of, i + 1);
 	}
 	return 0;
@@ -267,8 +260,9 @@ static void print_usual(struct catcher *c, const struct hyptrace_record *rec)
 	struct printer *p = c->session.ctx->p;
 	struct out *out = &c->session.ctx->out;
 	char average[TIME_TEXT_SIZE], half[TIME_TEXT_SIZE];
-	uint64_t time, *own = NULL, median;
-	struct counter_sum *usual;
+	uint64_t time, median, count, total;
+	const struct counter_sum *usual;
+	const uint64_t *own = NULL;
 	unsigned int i = 0;
 
 	if (!c->counting.is_used)
@@ -276,6 +270,8 @@ static void print_usual(struct catcher *c, const struct hyptrace_record *rec)
 	if (!c->counting.now)
 		read_sums(c);
 	usual = find_usual(c, rec);
+	count = usual ? usual->count : 0;
+	total = usual ? usual->total : 0;
 	/* the event itself says nothing about others; counters that were reset may lack it */
 	if (usual && !hyptrace_field_value(c->duration, rec, &time)) {
 		while (i + 1 < usual->of->nr_buckets &&
@@ -284,39 +280,32 @@ static void print_usual(struct catcher *c, const struct hyptrace_record *rec)
 		own = usual->total >= time && usual->buckets[i] ? &usual->buckets[i] : NULL;
 	}
 	if (own) {
-		--*own;
-		usual->count--;
-		usual->total -= time;
+		count--;
+		total -= time;
 	}
-	median = usual && usual->count ? median_bound(usual) : 0;
-	if (usual && usual->count && c->lines.json) {
+	median = count ? median_bound(usual, count, own) : 0;
+	if (count && c->lines.json) {
 		printer_object(p, "usual");
 		printer_str(p, "field", usual->of->field);
 		printer_str(p, "name", usual->of->name);
-		printer_uint(p, "count", usual->count);
-		printer_uint(p, "average", usual->total / usual->count);
+		printer_uint(p, "count", count);
+		printer_uint(p, "average", total / count);
 		printer_uint_if(p, "half_below", median, median);
 		printer_end(p);
-	} else if (usual && usual->count) {
-		time_text(average, usual->total / usual->count);
+	} else if (count) {
+		time_text(average, total / count);
 		time_text(half, median);
 		out_printf(out, "usual time%s%s: %s, the average of %" PRIu64 " other%s",
 			   usual->of->name ? " of " : "", usual->of->name ?: "", average,
-			   usual->count, usual->count == 1 ? "" : "s");
+			   count, count == 1 ? "" : "s");
 		out_printf(out, median ? "; half of them took less than %s\n" : "\n", half);
 	} else if (c->lines.json) {
 		printer_none(p, "usual");
 	} else {
 		out_puts(out, "usual time: not known, EL2 has counted no other such event\n");
 	}
-	if (own) {
-		++*own;
-		usual->count++;
-		usual->total += time;
-	}
 }
 
-/* What is around an event, in JSON and in text */
 static const struct {
 	const char	*key;
 	const char	*title;
