@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command that a verb runs while it traces. It is started before the tracing, but waits until
- * events are recorded. For verbs that take a COMMAND.
- */
+/* The command that a verb runs while it traces: it waits until events are recorded. */
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,7 +14,6 @@
 /* In the new process: wait, then run the command. */
 static __attribute__((noreturn)) void run_child(const struct child *child, int go)
 {
-	char **argv = child->argv;
 	int errnum;
 	char byte;
 
@@ -28,7 +24,7 @@ static __attribute__((noreturn)) void run_child(const struct child *child, int g
 		_exit(EXIT_REFUSED);
 	if (child->no_stdout && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		close(STDOUT_FILENO);
-	execvp(argv[0], argv);
+	execvp(child->argv[0], child->argv);
 	errnum = errno;
 	(void)!write(go, &errnum, sizeof(errnum));
 	_exit(EXIT_REFUSED);
@@ -78,7 +74,6 @@ static void wait_for_end(const struct child *child)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Let the command run. Return an exit code; EXIT_REFUSED if it cannot be run. */
 int child_start(struct child *child)
 {
 	int errnum;
@@ -87,9 +82,7 @@ int child_start(struct child *child)
 	if (child->pid <= 0)
 		return EXIT_DONE;
 	(void)!write(child->go, "", 1);
-	do {
-		n = read(child->go, &errnum, sizeof(errnum));
-	} while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(read(child->go, &errnum, sizeof(errnum)));
 	close(child->go);
 	child->go = -1;
 	if (n != sizeof(errnum))
@@ -99,17 +92,11 @@ int child_start(struct child *child)
 	return cmd_fail("cannot run \"%s\": %s", child->argv[0], strerror(errnum));
 }
 
-/*
- * Wait until the command has ended. If a signal has requested the end of the tracing, or does so
- * meanwhile, the command gets SIGTERM. Otherwise the verb ended first, by a limit: unlike perf, let
- * the command finish its work.
- */
+/* Wait for the end of the command. Unlike with perf, a limit of the verb does not end it. */
 void child_stop(struct child *child)
 {
-	int status;
-	pid_t pid;
-
 	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+	int status;
 
 	if (child->pid <= 0)
 		return;
@@ -122,10 +109,7 @@ void child_stop(struct child *child)
 	child->go = -1;
 	if (child->pidfd >= 0)
 		wait_for_end(child);
-	do {
-		pid = waitpid(child->pid, &status, 0);
-	} while (pid < 0 && errno == EINTR);
-	if (pid == child->pid)
+	if (TEMP_FAILURE_RETRY(waitpid(child->pid, &status, 0)) == child->pid)
 		child->code = WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) :
 			      WEXITSTATUS(status);
 	if (child->pidfd >= 0)
@@ -141,7 +125,7 @@ bool child_save_snapshot(const char *remote, const char *path)
 		"hyptrace", "-r", remote, "record", "--snapshot", "-q", "-o", path, NULL
 	};
 	int status;
-	pid_t pid = fork(), ended;
+	pid_t pid = fork();
 
 	if (!pid) {
 		signals_end_program(true);
@@ -153,9 +137,9 @@ bool child_save_snapshot(const char *remote, const char *path)
 	}
 	if (pid < 0)
 		cmd_note("cannot start a process: %s", strerror(errno));
-	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-		;
-	if (pid > 0 && ended == pid && WIFSIGNALED(status))
+	if (pid < 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
+		return false;
+	if (WIFSIGNALED(status))
 		cmd_note("\"hyptrace record\" was ended by signal %d", WTERMSIG(status));
-	return pid > 0 && ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
