@@ -14,13 +14,12 @@ static int open_remote(struct session *s)
 	s->name = s->remote->name;
 	s->clock = s->remote->clock ? s->remote->clock : "";
 	s->events = s->own_events;
-	if (s->takes & SESSION_SNAPSHOT && s->ctx->is_tracefs) {
-		code = cmd_fail("cannot copy the rings of \"%s\": tracefs only lets one read them (use \"hyptrace stream\")",
+	if (s->takes & SESSION_SNAPSHOT && s->ctx->is_tracefs)
+		return cmd_fail("cannot copy the rings of \"%s\": tracefs only lets one read them (use \"hyptrace stream\")",
 				s->name);
-	} else if (s->takes & SESSION_SNAPSHOT) {
+	if (s->takes & SESSION_SNAPSHOT) {
 		s->formats = hyptrace_formats_new(s->own_events, s->nr_events, &err);
-		if (!s->formats)
-			code = session_fail(s, &err);
+		code = s->formats ? EXIT_DONE : session_fail(s, &err);
 	} else {
 		code = session_open_stream(s);
 	}
@@ -78,7 +77,6 @@ int session_choose(struct session *s)
 	return code;
 }
 
-/* Hand over all events, until the end. Return an exit code. */
 int session_run(struct session *s)
 {
 	if (s->file)
