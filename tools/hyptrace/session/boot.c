@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Print the words that start the present trace at the next boot, and check words that are given.
- * The driver itself reads them: driver/core/boot.c.
- */
+/* Print the words that start this trace at boot, or check words. driver/core/boot.c reads them. */
 #include "output/die.h"
 #include "output/printer.h"
 #include "select.h"
@@ -188,19 +185,18 @@ int boot_words(struct context *ctx, char *words)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
 	struct hyptrace_event **events auto_events = NULL;
-	const char *parameter;
+	const char *parameter = "hyptrace_test.trace";
 	unsigned int nr;
 	int code = cmd_get_events(ctx, &remote, &events, &nr);
 
 	if (code)
 		return code;
 	/* the parameter of the remote's module; only a module that was loaded has the file */
-	if (strcmp(remote->name, "test") && strcmp(remote->name, "hypervisor"))
+	if (!strcmp(remote->name, "hypervisor"))
+		parameter = access("/sys/module/hyptrace_pkvm/initstate", F_OK) ?
+			    "hyptrace" : "hyptrace_pkvm.trace";
+	else if (strcmp(remote->name, "test"))
 		return cmd_fail("remote \"%s\" cannot be traced from the boot on", remote->name);
-	parameter = access("/sys/module/hyptrace_pkvm/initstate", F_OK) ? "hyptrace" :
-									  "hyptrace_pkvm.trace";
-	if (!strcmp(remote->name, "test"))
-		parameter = "hyptrace_test.trace";
 	return words ? check_words(words, parameter, events, nr) :
 		       print_words(ctx, remote, parameter, events, nr);
 }

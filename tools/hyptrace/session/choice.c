@@ -37,10 +37,7 @@ error_t cmd_set_filter(const char **filter, const char *arg)
 	return 0;
 }
 
-/*
- * Leave out the events that are not in this kernel, unless a word is the very name of one, or no
- * other is chosen: then what the verb does with them says the reason.
- */
+/* Unless a word is the very name of one, or no other is chosen: then the verb says the reason. */
 static void leave_out_missing(struct event_choice *choice, const struct words *words)
 {
 	unsigned int i, nr = 0;
@@ -58,10 +55,7 @@ static void leave_out_missing(struct event_choice *choice, const struct words *w
 	choice->nr = nr;
 }
 
-/*
- * Leave out func if it is only one of all events: it changes the text of EL2, and its events push
- * the others out of the rings. For what enables events.
- */
+/* Unless a word means it: func changes the text of EL2, and pushes others out of the rings. */
 void cmd_leave_out_func(struct event_choice *choice, const struct words *words)
 {
 	unsigned int i, nr = 0;
@@ -78,7 +72,6 @@ void cmd_leave_out_func(struct event_choice *choice, const struct words *words)
 	choice->nr = nr;
 }
 
-/* Refuse a chosen event that is not in this kernel. Return an exit code. */
 int cmd_refuse_missing(const char *verb, struct hyptrace_event *const *events, unsigned int nr,
 		       const struct event_choice *choice)
 {
@@ -154,7 +147,6 @@ void cmd_choose_default(const char *what, const char *remote, struct hyptrace_ev
 		cmd_note("no event is enabled: use \"hyptrace enable\"");
 }
 
-/* Print what is wrong in a filter: the reason, the filter, and a caret below it. */
 int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 {
 	auto_free char *plain = text_copy_plain(text), *why = text_copy_plain(err->text);
@@ -173,10 +165,9 @@ int filter_fail(const char *text, size_t at, const struct hyptrace_error *err)
 bool filter_is_valid(const char *text, const struct hyptrace_event *const *events, unsigned int nr,
 		     bool at_el2)
 {
-	struct hyptrace_filter *filter;
+	auto_filter struct hyptrace_filter *filter =
+		hyptrace_filter_new(events, nr, NULL, at_el2, text, NULL, NULL);
 
-	filter = hyptrace_filter_new(events, nr, NULL, at_el2, text, NULL, NULL);
-	hyptrace_filter_free(filter);
 	return filter;
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compare the counters of CPUs, add them up, and put them in order. For count,
- * stat, top and catch.
- */
+/* Compare the counters of CPUs, add them up, and put them in order. */
 #include "output/die.h"
 #include "select.h"
 
@@ -21,7 +18,6 @@ bool counters_any_counted(struct hyptrace_event *const *events)
 	return *events;
 }
 
-/* do two counters count the same, perhaps on different CPUs? */
 bool counters_have_same_key(const struct hyptrace_event_counter *a,
 			    const struct hyptrace_event_counter *b)
 {
@@ -30,7 +26,6 @@ bool counters_have_same_key(const struct hyptrace_event_counter *a,
 	       !strcmp(a->field, b->field);
 }
 
-/* Add a counter. A counter of none of these events is ignored. */
 void counter_sums_add(struct counter_sums *sums, struct hyptrace_event *const *events,
 		      const struct hyptrace_event_counter *counter, bool all_cpus)
 {
@@ -63,7 +58,6 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* By event, then by CPU, then the most time first, or the most events. */
 static int compare_sums(const void *a, const void *b)
 {
 	const struct counter_sum *x = a, *y = b;
@@ -76,7 +70,6 @@ static int compare_sums(const void *a, const void *b)
 	       (were_counted ? compare(x->of->value, y->of->value) : 0);
 }
 
-/* Add the counted events that have not occurred so far. */
 void counter_sums_add_unused(struct counter_sums *sums, struct hyptrace_event *const *events)
 {
 	unsigned int i, j, nr = sums->nr;

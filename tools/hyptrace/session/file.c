@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The events of a file, or of a dump of a machine's memory in place of one: "record --snapshot"
- * saves what its rings hold, in a file that has no name once it is open. So all verbs that read
- * files read dumps.
- */
+/* "record --snapshot" makes a file of a dump of memory: so all verbs that read files read dumps. */
 #include <limits.h>
 
 #include "output/clock.h"
 #include "output/die.h"
 #include "session.h"
 
-/* Open the events of the dump as a file. Return an exit code. */
 static int open_dump(struct session *s, struct hyptrace_error *err)
 {
 	auto_free char *folder = NULL, *path = NULL, *source = NULL;

@@ -9,9 +9,8 @@
 #define NOTES_MAX	20
 
 /*
- * @choice: the events that the verb needs; without any, those that are enabled; @events: as they
- * were before the verb. Both the events and the name must stay valid. Of events that are not in
- * this kernel, the verb speaks.
+ * @choice: what the verb needs, or else what is enabled; @events: as they were before the verb. The
+ * events and the name must stay valid. Of events that are not in this kernel, the verb speaks.
  */
 void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,
@@ -151,7 +150,6 @@ void gaps_look(struct gaps *gaps, bool all)
 	look_at_events(gaps);
 }
 
-/* Look whether the recording was stopped or started, and if so, look at all. */
 void gaps_watch(struct gaps *gaps)
 {
 	auto_remote struct hyptrace_remote *remote = NULL;
@@ -172,7 +170,6 @@ void gaps_end(struct gaps *gaps)
 	free(gaps->events);
 }
 
-/* Count the events of a file that filters at EL2 have not accepted, on the CPUs that are chosen. */
 uint64_t gaps_count_filtered(const struct context *ctx, const struct hyptrace_file *file)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);
@@ -192,7 +189,6 @@ void gaps_note_filtered(const char *name, uint64_t nr)
 			 name, nr, nr == 1 ? "" : "s");
 }
 
-/* Say why events are missing in a file although none was lost. */
 void gaps_note_file(const struct context *ctx, const struct hyptrace_file *file, const char *path)
 {
 	const struct hyptrace_file_info *info = hyptrace_file_info(file);

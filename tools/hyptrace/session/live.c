@@ -51,7 +51,6 @@ int session_open_stream(struct session *s)
 	return EXIT_DONE;
 }
 
-/* Add up the counters of the CPUs that were chosen. Return false if they cannot be read. */
 static bool add_counters(const struct session *s, struct ring_counts *sum)
 {
 	const struct context *ctx = s->ctx;
@@ -106,22 +105,18 @@ static int hold(struct session *s, const struct event_choice *choice)
 	return EXIT_DONE;
 }
 
-/*
- * Hold these events enabled, and that of --pmu; without any, those that others enable. Return an
- * exit code.
- */
+/* Hold these events enabled, and that of --pmu; without any, those that others enable. */
 int session_hold(struct session *s, const struct event_choice *choice)
 {
 	auto_free const char **names = xcalloc(choice->nr + 1, sizeof(*names));
-	const struct event_choice with_pmu = { .names = names, .nr = choice->nr + 1 };
+	struct event_choice with_pmu = { .names = names, .nr = choice->nr };
 	const char *pmu = hyptrace_kind_event(HYPTRACE_KIND_PMU);
 	unsigned int i;
 
-	if (!s->pmu.nr || event_choice_has(choice, pmu))
-		return hold(s, choice) ?: session_hold_pmu(s, choice);
 	for (i = 0; i < choice->nr; i++)
 		names[i] = choice->names[i];
-	names[i] = pmu;
+	if (s->pmu.nr && !event_choice_has(choice, pmu))
+		names[with_pmu.nr++] = pmu;
 	return hold(s, &with_pmu) ?: session_hold_pmu(s, choice);
 }
 
@@ -241,10 +236,7 @@ static int take(struct loop *l)
 	return ret ? LOOP_AGAIN : LOOP_WAIT;
 }
 
-/*
- * Find out what filters at EL2 have not accepted: when the stream ends, the rings may be unloaded,
- * and then their counters are gone.
- */
+/* Before the stream ends: then the rings may be unloaded, and their counters are gone. */
 static void get_refused(struct session *s)
 {
 	struct ring_counts sum;
@@ -270,7 +262,6 @@ static bool stop(struct loop *l)
 	return true;
 }
 
-/* Start tracing, and to read the rings. Return an exit code. */
 int session_start(struct session *s)
 {
 	struct hyptrace_error err;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The wait loop of each verb that waits, and the signals that end it.
- *
- * The first SIGINT, SIGTERM or SIGHUP requests the end. It interrupts a blocking call,
- * and so does a SIGALRM each second from then on: a call that began just after the
- * signal must not block the end. A pipe wakes poll().
+ * The first SIGINT, SIGTERM or SIGHUP requests the end. It interrupts a blocking call, and so does
+ * a SIGALRM each second from then on: a call that began just after the signal must not block the
+ * end. A pipe wakes poll().
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -51,7 +49,6 @@ void signals_give_time(void)
 	signals_abandon = is_urgent;
 }
 
-/* Set what the signals of the user do. Return 0; -1 with errno. */
 static int set_handler(void (*handler)(int sig))
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -92,7 +89,6 @@ void signals_end_program(bool end)
 	set_handler(end ? SIG_DFL : on_signal);
 }
 
-/* What the loop waits for */
 enum {
 	EVENTS,
 	SIGNAL,
@@ -172,7 +168,6 @@ static int check_end(struct loop *l)
 	return l->ops->stop && l->ops->stop(l) ? LOOP_WAIT : EXIT_DONE;
 }
 
-/* Wait, and take what there is, until the end. Return an exit code. */
 int loop_run(struct loop *l)
 {
 	uint64_t next = UINT64_MAX;

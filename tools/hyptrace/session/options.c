@@ -169,10 +169,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/*
- * Begin the session of a verb: parse the options that it takes, and its own, whose parser has the
- * input @arg. Exit if one is not valid.
- */
+/* Parse the options of the session and the verb's own, whose parser has the input @arg, or exit. */
 void session_parse(struct session *s, struct context *ctx, const struct session_ops *ops, int argc,
 		   char **argv, void *arg)
 {
@@ -200,7 +197,6 @@ void session_parse(struct session *s, struct context *ctx, const struct session_
 		    (!nr || options[nr - 1].key != session_options[i].option.key))
 			options[nr++] = session_options[i].option;
 	s->bound = BOUND_DEFAULT;
-	s->child.pidfd = -1;
 	cmd_parse(s->ctx, argc, argv, arg, &own, s);
 	if (s->takes & SESSION_FILE && !s->path)
 		s->path = FILE_DEFAULT;

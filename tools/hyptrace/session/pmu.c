@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * --pmu: parse it, have the PMU count while the session holds events, and find the event that an
- * event pmu belongs to.
- */
+/* --pmu: have the PMU count during events, and find the event that an event pmu belongs to. */
 #include "output/die.h"
 #include "session.h"
 
@@ -65,7 +62,6 @@ static const struct hyptrace_event *find_event(const struct session *s)
 	return NULL;
 }
 
-/* Find the numbers of the words. Return an exit code. */
 int session_open_pmu(struct session *s)
 {
 	const struct hyptrace_event *event = find_event(s);
@@ -107,10 +103,7 @@ static bool is_measured(const struct session *s, const struct hyptrace_field *me
 	return false;
 }
 
-/*
- * Have the PMU count during those of the chosen and the enabled events that can be measured, until
- * session_release_pmu(), or the end of the verb. Return an exit code.
- */
+/* Have the PMU count during the chosen and the enabled events, until session_release_pmu(). */
 int session_hold_pmu(struct session *s, const struct event_choice *choice)
 {
 	const struct hyptrace_event *event = find_event(s);

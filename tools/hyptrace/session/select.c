@@ -10,9 +10,7 @@
 
 /* The remote of a verb if there are several and --remote is not given */
 #define DEFAULT_REMOTE	"hypervisor"
-/* A tracer of the kernel's own */
 #define TRACEFS_PREFIX	"tracefs:"
-/* The module that registers it */
 #define HYPERVISOR_MODULE	"hyptrace_pkvm"
 
 #define KERNEL_LOG	"/dev/kmsg"
@@ -21,7 +19,6 @@
 #define LEVEL_MASK	7
 #define LEVEL_ERROR	3
 
-/* Unless there is one */
 void cmd_make_printer(struct context *ctx)
 {
 	enum printer_format format = ctx->csv ? PRINTER_CSV : PRINTER_TEXT;
@@ -32,7 +29,6 @@ void cmd_make_printer(struct context *ctx)
 		ctx->p = printer_new(&ctx->out, format, ctx->color && !ctx->csv);
 }
 
-/* Say it if the names of hypercalls are those of another kernel. */
 static void check_names(const char *path)
 {
 	char release[sizeof(((struct utsname *)0)->release) + 1] = "";
@@ -80,7 +76,6 @@ static bool begins_with(const char *text, const char *prefix)
 	return text && !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Connect to the driver, a tracer in tracefs, or a dump, and make the printer, once. */
 int cmd_connect(struct context *ctx)
 {
 	const char *names = getenv(NAMES_VARIABLE);
@@ -120,10 +115,7 @@ int cmd_connect(struct context *ctx)
 	return ctx->h ? EXIT_DONE : cmd_fail("%s", err.text);
 }
 
-/*
- * Find why a module could not be loaded: its last error in the kernel log, whose records are
- * "level,sequence,time,flags;module: message".
- */
+/* The last error of a module in the kernel log: "level,sequence,time,flags;module: message" */
 static bool read_refusal(const char *module, char *text, size_t size)
 {
 	const size_t len = strlen(module);

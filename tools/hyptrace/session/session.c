@@ -8,7 +8,6 @@
 
 #define BUSY_HINT	" (stop it, or use \"hyptrace show\")"
 
-/* Say why the events cannot be read. Return EXIT_REFUSED. */
 int session_fail(const struct session *s, const struct hyptrace_error *err)
 {
 	/* of a stream, the subject is a CPU */
@@ -18,7 +17,6 @@ int session_fail(const struct session *s, const struct hyptrace_error *err)
 	return cmd_fail("cannot read \"%s\": %s", s->name, err->text);
 }
 
-/* Note a damaged place, after which reading continues. */
 void session_note_damage(const struct hyptrace_error *err, void *arg)
 {
 	struct session *s = arg;
@@ -96,12 +94,7 @@ void event_release_all(struct hyptrace *h, const char *remote)
 		cmd_note("cannot restore the events of \"%s\": %s", remote, err.text);
 }
 
-/*
- * The events in a file are exactly those that the ring's counter "read" counts while the file is
- * written. The losses are those that its sub-buffers report.
- */
-
-/* The counts of a ring since it was loaded or cleared */
+/* Since the ring was loaded or cleared. "read" counts exactly the events that a file gets. */
 struct ring_counts ring_counts_of(const struct hyptrace_cpu *cpu)
 {
 	return (struct ring_counts){
@@ -120,9 +113,8 @@ void ring_counts_add(struct ring_counts *sum, const struct ring_counts *counts)
 }
 
 /*
- * A file ends: make @counts, which are from its begin, its own, and write them to it. @last: losses
- * after the last event, which no sub-buffer has reported, belong to it. Return false if the ring
- * was cleared: then the counts are 0, and not known.
+ * Make @counts, which are from a file's begin, its own, and write them. @last: it has the losses
+ * that no sub-buffer has reported. Return false if the ring was cleared: they are 0, and not known.
  */
 bool ring_counts_end(struct ring_counts *counts, const struct hyptrace_cpu *cpu, bool last,
 		     struct hyptrace_file_writer *w)

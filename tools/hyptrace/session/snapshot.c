@@ -6,17 +6,14 @@
 
 /*
  * Losses that no record of a snapshot reports: those before the first and after the last event. The
- * ring does not hold them: a consumer learns the former from the swap, and the latter from the
- * sub-buffer that follows. The counters of the ring have both, up to what a consumer has learnt:
- * unreported. While events are lost, the counters do not tell how many were lost at the time of the
- * snapshot.
+ * counters of the ring have both, up to what a consumer has learnt: unreported. While events are
+ * lost, they do not tell how many were lost at the time of the snapshot.
  */
 struct edge_losses {
 	uint64_t	begin;	/* before the first event, or HYPTRACE_LOST_UNKNOWN */
 	uint64_t	others;	/* before any other event, and after the last one, likewise */
 };
 
-/* The ring of a CPU */
 struct session_ring {
 	unsigned int			cpu;
 	struct hyptrace_reader		*reader;
@@ -70,10 +67,9 @@ static int open_rings(struct session *s)
 }
 
 /*
- * Find out what was lost before and after the events of the snapshots, by the counters before and
- * after they were taken. Overwritten events are missing before the first one of a snapshot, dropped
- * ones after the last one and before others. If there are both, nobody knows how many are missing
- * in which place.
+ * By the counters before and after the snapshots: overwritten events are missing before the first
+ * one, dropped ones after the last one and before others. If there are both, nobody knows how many
+ * are missing in which place.
  */
 static void find_edge_losses(struct session *s)
 {

@@ -27,7 +27,6 @@ char *trigger_text(const struct hyptrace_event *event)
 					event->after == 1 ? "" : "s") : xstrdup(name);
 }
 
-/* Print the trigger of an event into an object of JSON. */
 void trigger_print_keys(struct printer *p, const struct hyptrace_event *event)
 {
 	printer_str(p, "trigger", event->trigger ? hyptrace_trigger_name(event->trigger) : NULL);
@@ -48,14 +47,12 @@ bool firing_goes_on(const struct hyptrace_remote *remote, unsigned int which)
 	return remote->fired[which].action == HYPTRACE_TRIGGER_ACTION_STOP && !remote->has_ended;
 }
 
-/* Describe an event that has started or stopped the recording. */
 char *firing_text(const struct hyptrace_remote *remote, unsigned int which)
 {
 	return describe(&remote->fired[which],
 			firing_goes_on(remote, which) ? " (still recording)" : "");
 }
 
-/* Note on standard error that an event has started or stopped the recording. */
 void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint32_t after)
 {
 	auto_free char *text = describe(&remote->fired[which], "");
@@ -71,7 +68,6 @@ void firing_note(const struct hyptrace_remote *remote, unsigned int which, uint3
 		cmd_note("%s: the recording has started", text);
 }
 
-/* Print such an event into an object of JSON. */
 void firing_print_keys(struct printer *p, const struct hyptrace_remote *remote,
 		       unsigned int which)
 {
