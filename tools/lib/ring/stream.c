@@ -24,7 +24,6 @@ static bool is_delivered(struct hyptrace_stream *s, struct stream_source *src)
 	return rec->lost;
 }
 
-/* Return the time of the last event that may be delivered. */
 static uint64_t last_time(const struct hyptrace_stream *s)
 {
 	return s->ending && s->boot_clock ? s->end : UINT64_MAX;
@@ -48,7 +47,6 @@ static void found(struct hyptrace_stream *s, struct stream_source *src)
 	hyptrace_merge_pending(s->merge, index, ts, same_clock ? ts : src->asked);
 }
 
-/* Look for the next event of a source. Return 0 or a negative errno. */
 static int ask(struct hyptrace_stream *s, struct stream_source *src, struct hyptrace_error *err)
 {
 	int ret = hyptrace_source_next(src, err);
@@ -155,37 +153,35 @@ static int next_slowly(struct hyptrace_stream *s, const struct hyptrace_stream_e
 	int ret = 0;
 
 	while (!ret) {
-		if (!s->merge) {
+		if (!s->merge)
 			return hyptrace_error_set(err, EINVAL, "the stream was not started");
-		} else if (s->closed) {
+		if (s->closed)
 			return -ENODATA;
-		} else if (s->finishing) {
+		if (s->finishing)
 			return deliver_rest(s, event);
-		} else if (s->run) {
-			ret = deliver_run(s, event, err);
-		} else if (s->waiting) {
-			ret = ask_again(s, err);
-		} else {
-			switch (hyptrace_merge_step(s->merge, &index)) {
-			case HYPTRACE_MERGE_ASK:
-				ret = ask(s, &s->sources[index], err);
+		if (s->run || s->waiting) {
+			ret = s->run ? deliver_run(s, event, err) : ask_again(s, err);
+			continue;
+		}
+		switch (hyptrace_merge_step(s->merge, &index)) {
+		case HYPTRACE_MERGE_ASK:
+			ret = ask(s, &s->sources[index], err);
+			break;
+		case HYPTRACE_MERGE_EMIT:
+			s->until = hyptrace_merge_until(s->merge, index);
+			s->until = MIN(s->until, last_time(s));
+			s->run = &s->sources[index];
+			s->run->pending = false;
+			s->decoded = true;
+			break;
+		case HYPTRACE_MERGE_WAIT:
+			if (!wait_for_events(s))
 				break;
-			case HYPTRACE_MERGE_EMIT:
-				s->until = hyptrace_merge_until(s->merge, index);
-				s->until = MIN(s->until, last_time(s));
-				s->run = &s->sources[index];
-				s->run->pending = false;
-				s->decoded = true;
-				break;
-			case HYPTRACE_MERGE_WAIT:
-				if (!wait_for_events(s))
-					break;
-				if (!s->watch_errno)
-					return 0;
-				/* the caller would not wake up */
-				return hyptrace_error_set(err, s->watch_errno,
-							  "cannot wait for events: %m");
-			}
+			if (!s->watch_errno)
+				return 0;
+			/* the caller would not wake up */
+			return hyptrace_error_set(err, s->watch_errno,
+						  "cannot wait for events: %m");
 		}
 	}
 	return ret;

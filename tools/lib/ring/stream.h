@@ -72,12 +72,11 @@ bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source 
 
 /* stream_source.c: a ring of a stream */
 int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyptrace_error *err);
-void hyptrace_source_close(struct stream_source *src);
 int hyptrace_source_next(struct stream_source *src, struct hyptrace_error *err);
 int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 			 struct hyptrace_error *err);
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err);
-void hyptrace_stream_wait_close(struct hyptrace_stream *s);
+void hyptrace_stream_detach(struct hyptrace_stream *s);
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s);
 
 #endif /* HYPTRACE_STREAM_H */

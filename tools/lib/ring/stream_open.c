@@ -7,9 +7,8 @@
 #define BOUND_TRACEFS	(800 * NSEC_PER_MSEC)
 
 /*
- * An event must be delivered before the bound for the order is over. It is held for
- * 1/HELD_PART of the bound, until the other CPUs were empty so long after it. By then a
- * writer with an earlier time stamp has committed its event. The rest of the bound is for
+ * An event is held for this part of the bound, until the other CPUs were empty so long after it. By
+ * then a writer with an earlier time stamp has committed its event. The rest of the bound is for
  * noticing that and for printing.
  */
 #define HELD_PART	4
@@ -53,13 +52,9 @@ struct hyptrace_stream *hyptrace_stream_new(struct hyptrace *h, const char *remo
  */
 void hyptrace_stream_free(struct hyptrace_stream *s)
 {
-	unsigned int i;
-
 	if (!s)
 		return;
-	hyptrace_stream_wait_close(s);
-	for (i = 0; i < s->nr_sources; i++)
-		hyptrace_source_close(&s->sources[i]);
+	hyptrace_stream_detach(s);
 	free(s->sources);
 	hyptrace_merge_free(s->merge);
 	hyptrace_formats_free(s->formats);
@@ -113,10 +108,7 @@ int hyptrace_stream_set_events(struct hyptrace_stream *s, const char *const *nam
 	return 0;
 }
 
-/*
- * What became of the events: a sub-buffer reports only the losses before it. Later ones, of a ring
- * that was full when tracing stopped, are taken from the ring's counters.
- */
+/* A sub-buffer reports only the losses before it: later ones are in the ring's counters. */
 
 void hyptrace_stream_count_lost(struct hyptrace_stream *s, uint64_t lost)
 {
@@ -154,9 +146,8 @@ static int read_counters(struct hyptrace_stream *s, bool at_end, struct hyptrace
 	struct stream_source *src, *const end = s->sources + s->nr_sources;
 	struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
-	int ret;
+	int ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 
-	ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 	for (i = 0; !ret && i < nr; i++) {
 		for (src = s->sources; src < end && src->event.cpu != cpus[i]->id; src++)
 			;
@@ -184,10 +175,9 @@ static void count_undelivered(struct hyptrace_stream *s)
 	for (src = s->sources; src < s->sources + s->nr_sources; src++) {
 		if (src->pending)
 			hyptrace_stream_count_discard(s, src);
-		while ((ret = hyptrace_source_next(src, NULL))) {
+		while ((ret = hyptrace_source_next(src, NULL)))
 			if (ret > 0)
 				hyptrace_stream_count_discard(s, src);
-		}
 		s->lost_more |= src->damaged;
 		s->last = MAX(s->last, src->dec.ts);
 	}
@@ -195,10 +185,7 @@ static void count_undelivered(struct hyptrace_stream *s)
 		s->last = s->end;
 }
 
-/*
- * Count the losses after the last event of a source. If there are any, src->event becomes a loss,
- * with the time of the last event of all sources: losses are in the order of time, too.
- */
+/* If losses follow a source's last event, src->event becomes one, after those of all sources. */
 bool hyptrace_stream_count_rest(struct hyptrace_stream *s, struct stream_source *src)
 {
 	uint64_t lost = hyptrace_decoder_lost(&src->dec);
@@ -223,10 +210,8 @@ static int open_sources(struct hyptrace_stream *s, struct hyptrace_error *err)
 	const unsigned int *chosen = s->options.cpus;
 	unsigned int nr = s->options.nr_cpus, i;
 	struct hyptrace_cpu **cpus = NULL;
-	int ret = 0;
+	int ret = chosen ? 0 : hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 
-	if (!chosen)
-		ret = hyptrace_get_cpus(s->h, s->remote->name, &cpus, &nr, err);
 	if (ret)
 		return ret;
 	s->sources = calloc(nr ? nr : 1, sizeof(*s->sources));
@@ -347,10 +332,7 @@ void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 	count_undelivered(s);
 }
 
-/*
- * If the rings are unloaded, add what was in them. If the rings stay loaded, the next consumer sees
- * the rest. What was taken from tracefs is gone.
- */
+/* Rings that stay loaded keep the rest for the next consumer. What tracefs has given is gone. */
 static void count_unloaded(struct hyptrace_stream *s)
 {
 	const int state = s->nr_sources ? state_of(s) : 0;
@@ -374,8 +356,6 @@ static void count_unloaded(struct hyptrace_stream *s)
  */
 void hyptrace_stream_close(struct hyptrace_stream *s)
 {
-	unsigned int i;
-
 	if (s->closed)
 		return;
 	s->closed = true;
@@ -383,9 +363,7 @@ void hyptrace_stream_close(struct hyptrace_stream *s)
 	hyptrace_stream_begin_rest(s);
 	for (; s->rest < s->nr_sources; s->rest++)
 		hyptrace_stream_count_rest(s, &s->sources[s->rest]);
-	hyptrace_stream_wait_close(s);
-	for (i = 0; i < s->nr_sources; i++)
-		hyptrace_source_close(&s->sources[i]);
+	hyptrace_stream_detach(s);
 	count_unloaded(s);
 }
 

@@ -6,10 +6,7 @@
 
 #include "stream.h"
 
-/*
- * The latency of the rings: after this time at most poll() reports an event. It takes at
- * most this part of the bound for the order, which also has to cover TOGETHER_PART.
- */
+/* The latency of the rings, at most this part of the bound, which has to cover TOGETHER_PART too */
 #define LATENCY_USEC	3000
 #define LATENCY_PART	3
 
@@ -47,7 +44,7 @@ static uint32_t latency(uint64_t bound)
 	return MAX(MIN(usec, LATENCY_USEC), HYPTRACE_LATENCY_MIN_US);
 }
 
-void hyptrace_source_close(struct stream_source *src)
+static void close_source(struct stream_source *src)
 {
 	hyptrace_reader_close(src->reader);
 	free(src->buf);
@@ -71,21 +68,16 @@ int hyptrace_source_open(struct hyptrace_stream *s, unsigned int cpu, struct hyp
 
 	src->event.cpu = cpu;
 	ret = hyptrace_reader_watermark(src->reader, latency(s->options.bound), 0, err);
-	if (ret) {
+	if (ret)
 		blame(s, cpu, err);
-		goto fail;
-	}
 	subbuf = src->reader->subbuf_size;
-	src->size = READ_SIZE - READ_SIZE % subbuf;
-	src->size = MAX(src->size, subbuf);
+	src->size = MAX(READ_SIZE - READ_SIZE % subbuf, subbuf);
 	src->buf = malloc(src->size);
-	if (src->buf) {
-		s->nr_sources++;
-		return 0;
-	}
-	ret = hyptrace_error_memory(err);
-fail:
-	hyptrace_source_close(src);
+	if (!ret && !src->buf)
+		ret = hyptrace_error_memory(err);
+	if (ret)
+		close_source(src);
+	s->nr_sources += !ret;
 	return ret;
 }
 
@@ -156,10 +148,10 @@ int hyptrace_source_read(struct hyptrace_stream *s, struct stream_source *src,
 }
 
 /*
- * The caller waits with one descriptor, an epoll set of a timer and, once the caller has asked for
- * it, of the rings, all of them edge-triggered. An event that is held back to keep the order stays
- * in its ring, but its edge is taken, so the descriptor is not readable because of it. The driver
- * also wakes a ring's waiters when tracing is started again.
+ * The caller waits with an epoll set of a timer and, once it has asked for the descriptor, of the
+ * rings, all of them edge-triggered. The edge of an event that is held back to keep the order is
+ * taken, so the descriptor is not readable because of it. The driver also wakes a ring's waiters
+ * when tracing is started again.
  */
 
 /* A wait takes at least this part of the bound: events due at nearly the same time share it. */
@@ -172,7 +164,7 @@ static int add(struct hyptrace_stream *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Make the descriptor. After a failure, too, the caller calls hyptrace_stream_wait_close(). */
+/* Make the descriptor. After a failure, too, the caller calls hyptrace_stream_detach(). */
 int hyptrace_stream_wait_open(struct hyptrace_stream *s, struct hyptrace_error *err)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -203,17 +195,20 @@ int hyptrace_stream_fd(struct hyptrace_stream *s)
 	return s->epoll;
 }
 
-void hyptrace_stream_wait_close(struct hyptrace_stream *s)
+void hyptrace_stream_detach(struct hyptrace_stream *s)
 {
+	unsigned int i;
+
 	if (s->timer >= 0)
 		close(s->timer);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	s->timer = -1;
 	s->epoll = -1;
+	for (i = 0; i < s->nr_sources; i++)
+		close_source(&s->sources[i]);
 }
 
-/* Let the descriptor become readable when the next event is due. */
 void hyptrace_stream_wait_begin(struct hyptrace_stream *s)
 {
 	const uint64_t together = hyptrace_now(CLOCK_BOOTTIME) + s->options.bound / TOGETHER_PART;
