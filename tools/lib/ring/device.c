@@ -58,11 +58,7 @@ static int attach_error(int errnum, struct hyptrace_error *err)
 static struct hyptrace_reader *attach(const char *remote, int cpu, int open_flags,
 				      uint32_t flags, struct hyptrace_error *err)
 {
-	struct hyptrace_attach attach = {
-		.size = sizeof(attach),
-		.flags = flags,
-		.cpu = cpu,
-	};
+	struct hyptrace_attach attach = { .size = sizeof(attach), .flags = flags, .cpu = cpu };
 	struct hyptrace_reader *reader;
 
 	if (strlen(remote) >= sizeof(attach.remote))
@@ -152,36 +148,24 @@ static const void *map_part(int fd, size_t size, size_t offset)
 	return map;
 }
 
+/* After a failure, too, hyptrace_reader_close() unmaps it. */
 static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
 {
-	const struct trace_buffer_meta *meta;
-	size_t size = sysconf(_SC_PAGESIZE);
-	int ret;
+	const size_t page = sysconf(_SC_PAGESIZE);
 
-	meta = map_part(reader->fd, size, 0);
+	reader->meta_size = page;
+	reader->meta = map_part(reader->fd, page, 0);
 	/* the meta page holds its own size, which may be more than a page */
-	if (meta && meta->meta_page_size > size) {
-		size_t whole = meta->meta_page_size;
-
-		munmap((void *)meta, size);
-		size = whole;
-		meta = map_part(reader->fd, size, 0);
+	if (reader->meta && reader->meta->meta_page_size > page) {
+		reader->meta_size = reader->meta->meta_page_size;
+		munmap((void *)reader->meta, page);
+		reader->meta = map_part(reader->fd, reader->meta_size, 0);
 	}
-	if (!meta)
-		goto fail;
-	reader->data_size = (size_t)meta->subbuf_size * meta->nr_subbufs;
-	reader->data = map_part(reader->fd, reader->data_size, size);
-	if (!reader->data)
-		goto fail;
-	reader->meta = meta;
-	reader->meta_size = size;
-	return 0;
-
-fail:
-	ret = hyptrace_error_set(err, errno, "cannot map the ring: %m");
-	if (meta)
-		munmap((void *)meta, size);
-	return ret;
+	if (reader->meta) {
+		reader->data_size = (size_t)reader->meta->subbuf_size * reader->meta->nr_subbufs;
+		reader->data = map_part(reader->fd, reader->data_size, reader->meta_size);
+	}
+	return reader->data ? 0 : hyptrace_error_set(err, errno, "cannot map the ring: %m");
 }
 
 /**
@@ -266,9 +250,7 @@ int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uin
 			      struct hyptrace_error *err)
 {
 	struct hyptrace_wakeup wakeup = {
-		.size = sizeof(wakeup),
-		.latency_us = usec,
-		.percent = percent,
+		.size = sizeof(wakeup), .latency_us = usec, .percent = percent,
 	};
 
 	/* tracefs looks when it wants */
@@ -294,10 +276,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 			 bool tracing, struct hyptrace_error *err)
 {
 	struct hyptrace_hold hold = {
-		.size = sizeof(hold),
-		.flags = tracing ? HYPTRACE_HOLD_TRACING : 0,
-		.nr_events = nr,
-		.events = (uintptr_t)events,
+		.size = sizeof(hold), .flags = tracing ? HYPTRACE_HOLD_TRACING : 0,
+		.nr_events = nr, .events = (uintptr_t)events,
 	};
 
 	if (reader->backend && !reader->backend->hold)
