@@ -11,8 +11,7 @@
 
 #define WORD		sizeof(uint32_t)
 
-#define COMMIT_BITS \
-	(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED)
+#define COMMIT_BITS	(HYPTRACE_COMMIT_MASK | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED)
 
 static bool is_late(const struct hyptrace_decoder *dec, uint64_t ts)
 {
@@ -90,10 +89,7 @@ static uint64_t absolute_time(uint64_t before, uint64_t time)
 	return high && time < before ? time + ABSOLUTE_MASK + 1 : time;
 }
 
-/*
- * Decode a record at @at, with a word after its header: a length or a part of the time. @len is set
- * to the bytes that follow the header. Return false if the record is not valid.
- */
+/* Decode a record with a word after its header. @len: bytes after that. False: it is not valid. */
 static bool long_record(struct hyptrace_decoder *dec, uint32_t at, uint32_t head, uint32_t *len)
 {
 	uint32_t room = dec->size - at - WORD, word;

@@ -3,22 +3,15 @@
  * Merge the events of several rings in the order of time. By hand: no library waits for a
  * bounded time until a source that is empty can no longer deliver an earlier event.
  *
- * Each source is in one of three states:
- *
- *   UNKNOWN	the caller has not looked for its next event
- *   PENDING	its next event is known
- *   EMPTY	it had no event at a certain time
- *
- * The earliest pending event is emitted once no other source can deliver an earlier
- * one. That is so when all sources are pending, or when each empty source was still
- * empty one bound of time after that event.
+ * The earliest pending event is emitted once no other source can deliver an earlier one: when all
+ * sources are pending, or when each empty source was still empty one bound of time after it.
  */
 #include "internal.h"
 
 enum source_state {
-	SOURCE_UNKNOWN,
-	SOURCE_PENDING,
-	SOURCE_EMPTY,
+	SOURCE_UNKNOWN,		/* the caller has not looked for its next event */
+	SOURCE_PENDING,		/* its next event is known */
+	SOURCE_EMPTY,		/* it had no event at a certain time */
 };
 
 struct source {
@@ -169,12 +162,9 @@ static uint64_t quiet_until(const struct hyptrace_merge *merge)
 
 	if (merge->finish)
 		return until;
-	for (i = 0; i < merge->nr; i++) {
-		const struct source *src = &merge->sources[i];
-
-		if (src->state == SOURCE_EMPTY && src->at < until)
-			until = src->at;
-	}
+	for (i = 0; i < merge->nr; i++)
+		if (merge->sources[i].state == SOURCE_EMPTY)
+			until = MIN(until, merge->sources[i].at);
 	return until;
 }
 
@@ -229,20 +219,17 @@ uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int s
 {
 	const struct source *src = &merge->sources[source];
 	uint64_t until = UINT64_MAX, quiet;
-	unsigned int first;
 
-	if (merge->nr_pending) {
-		first = merge->heap[0];
-		/* no wrap: at time 0 the lower index would have been first */
-		until = merge->sources[first].ts - (first < source);
-	}
+	/* no wrap: at time 0 the lower index would have been first */
+	if (merge->nr_pending)
+		until = merge->sources[merge->heap[0]].ts - (merge->heap[0] < source);
 	quiet = quiet_until(merge);
 	if (quiet == UINT64_MAX)
 		return until;
 	/* the source's times and the bound are not of the same clock */
 	if (src->since != src->ts)
 		return src->ts;
-	return quiet - merge->bound < until ? quiet - merge->bound : until;
+	return MIN(quiet - merge->bound, until);
 }
 
 /**

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy what a ring holds through its mapping. Nothing is consumed, and neither the
- * writer nor the consumer is disturbed.
+ * Copy what a ring holds through its mapping: neither the writer nor the consumer is disturbed.
  *
- * A writer that enters a sub-buffer clears its commit, sets a time stamp later than all
- * others of the ring, and then writes records. So the time stamps order the
- * sub-buffers, and a changed time stamp shows that the sub-buffer was overwritten during
- * a copy.
+ * A writer that enters a sub-buffer clears its commit, sets a time stamp later than all others of
+ * the ring, and then writes records. So the time stamps order the sub-buffers, and a changed one
+ * shows that the sub-buffer was overwritten during a copy.
  *
- * Sub-buffers with a time stamp below "begin" of the meta page were consumed or cleared.
- * The one with exactly that time stamp is the reader's. The writer first reuses those
- * below begin. Then it overwrites the oldest of the others, but never the reader's.
+ * Sub-buffers with a time stamp below "begin" of the meta page were consumed or cleared. The one
+ * with exactly that time stamp is the reader's. The writer first reuses those below begin, then it
+ * overwrites the oldest of the others, but never the reader's.
  *
- * Copying runs from the newest sub-buffer to the oldest. It ends at the first that was
- * overwritten: the older ones were overwritten before it.
+ * Copying runs from the newest sub-buffer to the oldest. It ends at the first that was overwritten:
+ * the older ones were overwritten before it.
  */
 #include "internal.h"
 
 /* How often a snapshot is tried while the writer overwrites all of it */
 #define TRIES		64
 
-/* A sub-buffer of the snapshot */
 struct subbuf {
 	uint64_t	ts;
 	uint64_t	events;		/* in the copy, if they were counted */
@@ -36,12 +33,9 @@ struct hyptrace_snapshot {
 	uint32_t		first;		/* index of the oldest that was copied */
 	uint32_t		next;		/* index of the next to decode */
 	uint64_t		begin;		/* of the meta page before the copying */
-	/* time stamp of the sub-buffer that reader.id named then */
-	uint64_t		reader_ts;
-	/* reader.read then: consumed bytes of that sub-buffer */
-	uint32_t		read;
-	/* consumed bytes of the copy that is being decoded */
-	uint32_t		skip;
+	uint64_t		reader_ts;	/* time stamp of what reader.id named then */
+	uint32_t		read;		/* reader.read then: consumed bytes of it */
+	uint32_t		skip;		/* consumed bytes of the decoded copy */
 	const char		*data;		/* of that copy */
 	uint64_t		events;		/* in all copies, if they were counted */
 };
@@ -102,10 +96,7 @@ static int older_first(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-/*
- * List all sub-buffers from @from to @to. This second look misses none of them: what
- * the writer has entered since the first look is later than @to.
- */
+/* This second look misses none from @from to @to: the writer has only entered later ones since. */
 static int list(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		uint64_t from, uint64_t to)
 {
@@ -256,15 +247,14 @@ static uint64_t reader_ts(const struct hyptrace_reader *reader)
 }
 
 /*
- * Drop the sub-buffers that were consumed meanwhile: any of them may be missing. Then
- * drop the oldest that is left if events may be missing right after it:
+ * Drop the sub-buffers that were consumed meanwhile: any of them may be missing. Then drop the
+ * oldest that is left if events may be missing right after it:
  *
  * - It is the reader's, and a resize lost the events after it (next_lost).
- * - It is the reader's, and the driver has begun to replace it: reader.id names a
- *   sub-buffer later than begin.
- * - The ring overwrites, and the writer may have overwritten what followed the oldest.
- *   That is possible if the oldest is the reader's and no sub-buffer is free. It is also
- *   possible if the consumer has moved on, even if begin does not say so yet.
+ * - It is the reader's, and the driver has begun to replace it: reader.id is later than begin.
+ * - The ring overwrites, and the writer may have overwritten what followed the oldest: if that is
+ *   the reader's and no sub-buffer is free, or if the consumer has moved on, even if begin does not
+ *   say so yet.
  */
 static void trim(struct hyptrace_snapshot *snap, const struct hyptrace_reader *reader,
 		 bool overwrites)
