@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Open a dump of a machine's memory as a connection, and answer the requests that the driver
- * answers otherwise, by what it has left in that memory.
- */
+/* Open a dump of a machine's memory as a connection that answers by what the driver left in it. */
 #include <fcntl.h>
 #include <stdarg.h>
 
@@ -23,14 +20,12 @@
 #define ELF_TYPE_AT	16
 #define ELF_TYPE_CORE	4
 
-/* The addresses of a list */
 struct dump_list {
-	uint64_t	*at;
+	uint64_t	*at;		/* addresses */
 	unsigned int	nr;
 	uint32_t	cpu;
 };
 
-/* A ring that the dump has */
 struct ring {
 	struct dump_list	list;
 	uint64_t		overrun;
@@ -99,9 +94,8 @@ static const char *why(int ret)
 
 /*
  * Read a list whose first page is at an address. @has_sum: its pages have sums. list->cpu says
- * whose list it must be, 0 for others; the caller frees list->at. All that the list says is
- * checked: the memory may be damaged. Return 0; -ENODATA if the dump does not have all of it,
- * -EBADMSG if it is damaged, or -ENOMEM.
+ * whose list it must be, 0 for others; the caller frees list->at. Return 0; -ENODATA if the dump
+ * does not have all of it, -EBADMSG if it is damaged, or -ENOMEM.
  */
 static int read_list(const struct dump *d, uint64_t address, bool has_sum, struct dump_list *list)
 {
@@ -241,13 +235,12 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	d->bytes_left = RINGS_BYTES_MAX;
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
-	for (cpu = 0; cpu < d->nr_rings; cpu++)
-		if (list.at[cpu]) {
-			if (read_ring(d, cpu, list.at[cpu]))
-				found = true;
-			else
-				lost++;
-		}
+	for (cpu = 0; cpu < d->nr_rings; cpu++) {
+		if (list.at[cpu] && read_ring(d, cpu, list.at[cpu]))
+			found = true;
+		else if (list.at[cpu])
+			lost++;
+	}
 	free(list.at);
 	if (!d->rings)
 		return hyptrace_error_memory(err);
@@ -405,15 +398,12 @@ static bool unseal(struct hyptrace_subbuf *subbuf, size_t page_size)
 {
 	const size_t max = page_size - sizeof(*subbuf) - sizeof(struct hyptrace_seal);
 	const struct hyptrace_seal *seal = (const void *)(subbuf->data + max);
+	const bool is_valid = seal->bytes <= max && seal->bytes % sizeof(uint32_t) == 0 &&
+			      has_sum(subbuf, seal);
+	const bool is_empty = !subbuf->commit;
 
-	if (seal->bytes > max || seal->bytes % sizeof(uint32_t) || !has_sum(subbuf, seal)) {
-		const bool had_data = subbuf->commit;
-
-		subbuf->commit = 0;
-		return !had_data;
-	}
-	subbuf->commit = seal->bytes;
-	return true;
+	subbuf->commit = is_valid ? seal->bytes : 0;
+	return is_valid || is_empty;
 }
 
 /* Copy the pages of a ring, as they would be mapped. One that is missing is empty. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A dump of a machine's memory, and what the driver has described in it: see linux/hyptrace_dump.h.
- */
+/* A dump of a machine's memory, and what linux/hyptrace_dump.h describes in it */
 #ifndef HYPTRACE_DUMP_H
 #define HYPTRACE_DUMP_H
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The memory of a dump. libkdumpfile reads vmcore files of kdump, also compressed by makedumpfile,
- * and what QEMU's dump-guest-memory writes. An image of memory that has outlived a reset
- * (/dev/hyptrace-previous, or a copy of it) needs no library.
- */
+/* The memory of a dump. libkdumpfile reads it, unless it is an image that has outlived a reset. */
 #include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
@@ -105,9 +101,8 @@ static bool load_library(struct hyptrace_error *err)
 }
 
 /*
- * Read the head of an ELF file, if that is what the dump is. libkdumpfile 0.5.1 trusts the sizes
- * and offsets in it, and may crash. Return false if it must not read the file. Format: elf(5),
- * System V ABI
+ * libkdumpfile 0.5.1 trusts the sizes and offsets in the head of an ELF file, and may crash. Return
+ * false if it must not read the file. Format: elf(5), System V ABI
  */
 static bool read_elf_head(const struct dump_memory *mem, Elf64_Ehdr *head, uint64_t *file_size)
 {
