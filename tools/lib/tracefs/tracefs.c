@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Open the kernel's own tracer of EL2 in tracefs as a connection, and answer the requests that the
- * driver answers otherwise, in its messages.
- */
+/* Open the kernel's own tracer of EL2 as a connection that answers in the driver's messages. */
 #include <fcntl.h>
 #include <sys/vfs.h>
 
@@ -308,12 +305,9 @@ static bool is_mounted(void)
 	       (!statfs("/sys/kernel/debug/tracing", &fs) && fs.f_type == TRACEFS_MAGIC);
 }
 
-/* Find the folder of a tracer. */
 static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *err)
 {
-	static const char *const mounts[] = {
-		"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/",
-	};
+	static const char *const mounts[] = { "/sys/kernel/tracing/", "/sys/kernel/debug/tracing/" };
 	const bool is_whole = *path == '/';
 	int errnum = ENOENT;
 	unsigned int i;

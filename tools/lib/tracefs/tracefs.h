@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's own tracer of EL2 in tracefs, as a source of events in place of the driver. For the
- * files of this room.
- *
- * A process per CPU reads that CPU's pipe, since its reads block and poll() does not work on it. It
- * turns lines, or the pages of a raw pipe, into sub-buffers, which it writes to a pipe of its own.
+ * The kernel's own tracer of EL2 in tracefs, as a source of events in place of the driver. Reads of
+ * a CPU's pipe block, and poll() does not work on it. So a process per CPU reads it, and turns
+ * lines, or the pages of a raw pipe, into sub-buffers, which it writes to a pipe of its own.
  */
 #ifndef HYPTRACE_TRACEFS_H
 #define HYPTRACE_TRACEFS_H
@@ -63,7 +61,6 @@ struct tracefs_names {
 /* Sub-buffers that a process has made, and that nobody has read: at most so many */
 #define TRACEFS_UNREAD_MAX	65536
 
-/* What a process of a CPU has found so far */
 struct tracefs_counts {
 	uint64_t	events;
 	uint64_t	lost;

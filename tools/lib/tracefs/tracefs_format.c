@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The format files of tracefs: which fields an event has, and where they are in its text.
- *
- * The offsets in mainline's files are wrong. They matter only for raw pipes, which mainline does
- * not have. So sub-buffers have a layout of our own: each field at a multiple of its size.
- */
+/* The format files. Mainline's offsets are wrong: each field is at a multiple of its size here. */
 #include "tracefs.h"
 
 /* The values of the field reason: print formats name a function of the kernel instead. */
@@ -42,7 +37,6 @@ static bool add_field(struct tracefs_event *event, const char *type, size_t type
 	field->size = size;
 	field->offset = (event->size + align - 1) / align * align;
 	field->is_reason = !strcmp(field->name, "reason") && size == 1;
-	field->is_unknown = false;
 	event->size = field->offset + size;
 	event->nr_fields++;
 	return event->size <= TRACEFS_PAYLOAD_MAX;
@@ -139,10 +133,7 @@ static bool parse_print(struct tracefs_event *event, const char *text)
 	return piece == event->pieces + event->nr_fields;
 }
 
-/*
- * Android's EL2 does not record why it was entered and left: the reason is unknown, so that the
- * time at EL2 can be summed up at least. Return false if there is no room.
- */
+/* Android's EL2 records no reasons: with an unknown one, the time at EL2 can be summed up. */
 static bool add_reason(struct tracefs_event *event)
 {
 	unsigned int i;
@@ -161,8 +152,7 @@ static bool add_reason(struct tracefs_event *event)
 /* Parse event->format. Return false if it makes no sense. Raw records need no text of fields. */
 bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 {
-	const char *line = event->format, *end;
-	const char *print = NULL;
+	const char *line = event->format, *end, *print = NULL;
 	bool has_id = false;
 	unsigned int id;
 
@@ -183,10 +173,9 @@ bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 	}
 	if (!has_id || !print)
 		return false;
-	if (parse_print(event, print))
-		return add_reason(event);
-	event->nr_pieces = 0;
-	if (is_raw)
+	if (!parse_print(event, print))
+		event->nr_pieces = 0;
+	if (event->nr_pieces || is_raw)
 		return add_reason(event);
 	/* all that there is to see */
 	event->nr_fields = 0;
@@ -238,8 +227,7 @@ char *hyptrace_tracefs_print_fmt(const struct tracefs_event *event,
 				 const struct tracefs_names *names)
 {
 	const bool is_text = event->nr_fields && event->fields[0].size == TRACEFS_TEXT;
-	const struct tracefs_field *field = event->fields;
-	const struct tracefs_field *end = field + event->nr_fields;
+	const struct tracefs_field *field = event->fields, *end = field + event->nr_fields;
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Make sub-buffers of records, which come from the pages of a raw pipe or from the lines of a
- * trace_pipe. What cannot be understood is a lost event.
- */
+/* Make sub-buffers of records or lines. What cannot be understood is a lost event. */
 #include <linux/hyptrace_record.h>
 
 #include "tracefs.h"

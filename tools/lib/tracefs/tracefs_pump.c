@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers. A timer
- * interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
- */
+/* The process of a CPU, and its reader. A timer interrupts reads: EINTR tells of an empty ring. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,7 +25,6 @@
 #define WRITE_USEC	100
 #define WRITE_TRIES	100
 
-/* What a process reads */
 struct pump {
 	const struct tracefs	*t;
 	struct tracefs_page	page;
@@ -47,10 +43,7 @@ static void on_tick(int sig)
 
 static void set_tick(unsigned int usec)
 {
-	const struct itimerval tick = {
-		.it_interval.tv_usec = usec,
-		.it_value.tv_usec = usec,
-	};
+	const struct itimerval tick = { .it_interval.tv_usec = usec, .it_value.tv_usec = usec };
 
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
@@ -224,9 +217,7 @@ static int start(struct tracefs_reader *r, struct hyptrace_error *err)
 	close(out[1]);
 	r->reader->fd = out[0];
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
-	if (r->pid < 0)
-		return hyptrace_error_set(err, errno, "cannot start a process: %m");
-	return 0;
+	return r->pid < 0 ? hyptrace_error_set(err, errno, "cannot start a process: %m") : 0;
 }
 
 /* Become the reader of a CPU. The errno is ENXIO if that has no ring. */
@@ -299,10 +290,7 @@ static bool can_read(int fd)
 	return ret > 0;
 }
 
-/*
- * End a process that does not end, or whose sub-buffers nobody takes, and lose what it still had.
- * @taken bytes came from the pipe; the file has the first @rest.
- */
+/* End a process that hangs, and lose what is not in the file, which has r->rest of @taken bytes. */
 static void give_up(struct tracefs_reader *r, int file, size_t taken)
 {
 	const size_t page = r->reader->subbuf_size;

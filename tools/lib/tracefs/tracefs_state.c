@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The files of a tracer in tracefs: what is on, and what a reader holds on. tracefs itself restores
- * nothing, so a process of its own does it, even if hyptrace is killed.
- */
+/* The state of a tracer: a process of its own restores it, even if hyptrace is killed. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +13,6 @@
 /* With hyptrace, the processes that read the pipes are killed, too: they need so long to end. */
 #define READERS_END_USEC	500000
 
-/* Read a small file as text. Return false if that is not possible. */
 bool hyptrace_tracefs_read(int dir, const char *file, char *to, size_t size)
 {
 	auto_close int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
@@ -174,10 +170,9 @@ static bool has_raw(const struct tracefs *t)
 	struct utsname name;
 	unsigned int major, minor;
 
-	if (faccessat(t->dir, "per_cpu/cpu0/trace_pipe_raw", F_OK, 0) || uname(&name) ||
-	    sscanf(name.release, "%u.%u", &major, &minor) != 2)
-		return false;
-	return major > 6 || (major == 6 && minor >= 18);
+	return !faccessat(t->dir, "per_cpu/cpu0/trace_pipe_raw", F_OK, 0) && !uname(&name) &&
+	       sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 18));
 }
 
 void hyptrace_tracefs_free_event(struct tracefs_event *event)
