@@ -21,7 +21,8 @@ static int compare_cpus(const void *a, const void *b)
 }
 
 /* Take over the description, and begin with the parts of its CPUs. */
-static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *meta)
+static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *meta,
+		    struct hyptrace_error *err)
 {
 	struct hyptrace_file_info *info = &w->meta.info;
 	unsigned int i;
@@ -35,7 +36,7 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	w->parts = calloc(info->nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
 	if (!info->compression || !w->parts ||
 	    !hyptrace_file_make_cpus(&w->meta.host_cpus, &w->meta.nr_host_cpus, w->host.nr_cpus))
-		return -ENOMEM;
+		return hyptrace_error_memory(err);
 	for (i = 0; i < w->host.nr_cpus; i++)
 		w->meta.host_cpus[i]->id = w->host.cpus[i];
 	qsort(info->cpus, info->nr_cpus, sizeof(*info->cpus), compare_cpus);
@@ -142,22 +143,17 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 	};
 	if (host)
 		w->host = *host;
-	if (describe(w, meta)) {
-		hyptrace_error_memory(err);
-		goto fail;
+	if (describe(w, meta, err) || open_output(w, path, err) ||
+	    hyptrace_file_write_head(w, err) ||
+	    (flags & HYPTRACE_FILE_ZSTD && hyptrace_file_zstd_begin(w, err))) {
+		hyptrace_file_abandon(w);
+		return NULL;
 	}
-	if (open_output(w, path, err) || hyptrace_file_write_head(w, err) ||
-	    (flags & HYPTRACE_FILE_ZSTD && hyptrace_file_zstd_begin(w, err)))
-		goto fail;
 	w->parts[0].fd = w->fd;
 	w->parts[0].begin = w->head_size;
 	w->size = w->head_size;
 	make_reserve(w);
 	return w;
-
-fail:
-	hyptrace_file_abandon(w);
-	return NULL;
 }
 
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace file that is being written. For the files file_write*.c, and for programs that have
- * the description of a remote from elsewhere than from the driver.
- *
- * Each CPU has a part: the lowest one the main file, NAME.part, behind its head, the others
- * files of their own, NAME.part.cpuN, made with their first data. The host's events of a CPU have
- * another one, NAME.part.hostN. In the end the parts are moved to the main file, which is then
- * renamed to NAME. hyptrace.dat(5) describes the parts.
+ * A trace file that is being written. Each CPU has a part: the lowest one the main file, NAME.part,
+ * behind its head, the others files of their own, NAME.part.cpuN, made with their first data. The
+ * host's events of a CPU have another one, NAME.part.hostN. In the end the parts are moved to the
+ * main file, which is then renamed to NAME. hyptrace.dat(5) describes the parts.
  */
 #ifndef HYPTRACE_FILE_WRITE_H
 #define HYPTRACE_FILE_WRITE_H
@@ -23,7 +20,6 @@
 struct file_chunk;
 struct file_compressor;
 
-/* The part of a CPU */
 struct file_part {
 	struct hyptrace_file_cpu	*cpu;		/* in the file's description */
 	bool				is_host;	/* the part has events of the host */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Finish a trace file: move the parts of the CPUs to the main file, write its head again, and
- * rename it. Or write all of it to a pipe. Called by file_write.c.
+ * rename it. Or write all of it to a pipe.
  *
  * A crash must not lose data, and a power cut may leave any sector of what was not synced. So the
  * head gets the places of all data, which a reader ignores; once they are on the disk, one digit of
- * the text changes, which tells the reader to use them. The parts are moved only after that: the
- * reader then takes from the main file what a part does not have any more. A part is removed once
- * its data is on the disk in the main file. If the disk is full, the part gives up its room block
- * by block, each of which was synced in the main file before.
+ * the text tells it to use them. Only then parts are moved: it takes from the main file what a part
+ * does not have any more. A part is removed once its data is on the disk in the main file. On a
+ * full disk it gives up its room block by block, each of which was synced in the main file before.
  */
 #include <fcntl.h>
 #include <libgen.h>
@@ -102,9 +101,7 @@ static int write_number(struct file_part *part)
 		at += sizeof(header) + header[0];
 		nr++;
 	}
-	if (pwrite(part->fd, &nr, sizeof(nr), part->begin) != sizeof(nr))
-		return -errno;
-	return 0;
+	return pwrite(part->fd, &nr, sizeof(nr), part->begin) == sizeof(nr) ? 0 : -errno;
 }
 
 /* Decide where the data of each CPU is in the finished file. */
@@ -113,13 +110,11 @@ static void place(struct hyptrace_file_writer *w)
 	const uint32_t subbuf = w->meta.info.subbuf_size;
 	uint64_t at = w->head_size;
 	struct file_part *part;
-	unsigned int i;
 
-	for (i = 0; i < w->nr_parts; i++) {
-		part = &w->parts[i];
+	for (part = w->parts; part < w->parts + w->nr_parts; part++) {
 		part->cpu->size = part->size;
 		/* that of the first one has been there from the beginning */
-		part->cpu->offset = part->size || !i ? at : 0;
+		part->cpu->offset = part->size || part == w->parts ? at : 0;
 		at += (part->size + subbuf - 1) / subbuf * subbuf;
 		if (part->cpu->has_counts && part->unwritten) {
 			part->cpu->events -= MIN(part->unwritten, part->cpu->events);
@@ -161,7 +156,8 @@ static bool give_up(struct hyptrace_file_writer *w, struct file_part *part, uint
 					     part->begin, blocks));
 }
 
-static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
+static int move_part(struct hyptrace_file_writer *w, struct file_part *part,
+		     struct hyptrace_error *err)
 {
 	uint64_t done = 0, given = 0;
 	ssize_t n;
@@ -174,15 +170,15 @@ static int move_part(struct hyptrace_file_writer *w, struct file_part *part)
 			continue;
 		}
 		if (n < 0 && errno != ENOSPC && errno != EDQUOT)
-			return -errno;
+			return fail(w, -errno, err);
 		if (hyptrace_file_release_reserve(w))
 			continue;
 		if (done - given < HYPTRACE_FILE_BLOCK || !give_up(w, part, done))
-			return -ENOSPC;
+			return fail(w, -ENOSPC, err);
 		given = done / HYPTRACE_FILE_BLOCK * HYPTRACE_FILE_BLOCK;
 	}
 	if (TEMP_FAILURE_RETRY(fdatasync(w->fd)))
-		return -errno;
+		return fail(w, -errno, err);
 	close(part->fd);
 	part->fd = -1;
 	if (part->path)
@@ -202,12 +198,10 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 static void sync_folder(const char *path)
 {
 	auto_free char *copy = strdup(path);
-	int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	auto_close int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	if (fd >= 0)
+		fsync(fd);
 }
 
 /* Give the main file its name, once all of it is on the disk: again one digit changes. */
@@ -240,9 +234,7 @@ static int move_parts(struct hyptrace_file_writer *w, struct hyptrace_error *err
 			if (ret)
 				break;
 		}
-		ret = move_part(w, &w->parts[i]);
-		if (ret)
-			fail(w, ret, err);
+		ret = move_part(w, &w->parts[i], err);
 	}
 	hyptrace_file_release_reserve(w);
 	return ret ? ret : rename_main(w, err);
@@ -271,7 +263,6 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	auto_free char *zeros = calloc(1, w->meta.info.subbuf_size);
 	const uint32_t subbuf = w->meta.info.subbuf_size;
 	struct file_part *part;
-	unsigned int i;
 	int ret;
 
 	if (!zeros)
@@ -280,8 +271,7 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	ret = hyptrace_file_write_head(w, err);
 	if (!ret)
 		ret = send(w, w->fd, 0, w->head_size);
-	for (i = 0; i < w->nr_parts && !ret; i++) {
-		part = &w->parts[i];
+	for (part = w->parts; part < w->parts + w->nr_parts && !ret; part++) {
 		if (part->size)
 			ret = send(w, part->fd, part->begin, part->size);
 		if (!ret && part->size % subbuf &&

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What comes before the data of a trace file: the headers of trace.dat, version 6 or 7, and the
- * text of file_meta.c. For file_write.c and file_write_finish.c.
- *
- * Both are written when the recording begins, and again with other numbers when it ends: the
- * length stays the same. trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5) have the formats. They say
- * where things are by offsets, so trace-cmd does not see the text.
+ * What comes before the data of a trace file: the headers of trace.dat, see trace-cmd.dat.v6(5) and
+ * trace-cmd.dat.v7(5), and the text of file_meta.c, which trace-cmd does not see. Both are written
+ * when the recording begins, and again with other numbers when it ends: the length stays the same.
  */
 #include <zstd.h>
 
@@ -125,11 +122,7 @@ static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 	}
 }
 
-/*
- * Describe an event. Other programs tell tasks apart by their process ids, and KernelShark draws
- * nothing without them. EL2 has no tasks: the id of the event takes the place. The host's events
- * have process ids elsewhere, and others expect one place.
- */
+/* KernelShark needs process ids: the event's id is one, unless the host's have another place. */
 static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 		       const struct hyptrace_event *event)
 {
@@ -162,10 +155,7 @@ static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 	return true;
 }
 
-/*
- * The names of the host's tasks, which are known at the end: empty lines take their room. Without
- * the host, events are the tasks: see put_format().
- */
+/* Empty lines keep the room of the host's tasks. Without the host, events are the tasks. */
 static void put_tasks(FILE *f, const struct hyptrace_file_writer *w)
 {
 	const struct hyptrace_file_info *info = &w->meta.info;
@@ -234,14 +224,10 @@ static void put_common_options(FILE *f, const struct hyptrace_file_writer *w)
 
 static unsigned int count_cpus(const struct hyptrace_file_writer *w)
 {
-	const struct hyptrace_file_meta *meta = &w->meta;
-	unsigned int nr = 0;
+	unsigned int nr = 0, i;
 
-	/* in the order of their numbers */
-	if (meta->info.nr_cpus)
-		nr = meta->info.cpus[meta->info.nr_cpus - 1]->id + 1;
-	if (meta->nr_host_cpus)
-		nr = MAX(nr, meta->host_cpus[meta->nr_host_cpus - 1]->id + 1);
+	for (i = 0; i < w->nr_parts; i++)
+		nr = MAX(nr, w->parts[i].cpu->id + 1);
 	return nr;
 }
 
@@ -327,14 +313,11 @@ static void end_section(FILE *f, long begin)
 
 static uint64_t data_size(const struct hyptrace_file_writer *w)
 {
-	const struct hyptrace_file_cpu *cpu;
+	const struct file_part *part;
 	uint64_t end = w->head_size;
-	unsigned int i;
 
-	for (i = 0; i < w->nr_parts; i++) {
-		cpu = w->parts[i].cpu;
-		end = MAX(end, cpu->offset + cpu->size);
-	}
+	for (part = w->parts; part < w->parts + w->nr_parts; part++)
+		end = MAX(end, part->cpu->offset + part->cpu->size);
 	return end - w->head_size;
 }
 
@@ -402,21 +385,17 @@ static bool put_version_7(FILE *f, const struct hyptrace_file_writer *w, const c
 /* Make what comes before the data; NULL if there is no memory. */
 static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 {
-	auto_free char *text = NULL;
-	char *head = NULL;
 	size_t text_len;
+	auto_free char *text = hyptrace_file_meta_text(&w->meta, &text_len);
+	char *head = NULL;
+	FILE *f = text ? open_memstream(&head, len) : NULL;
 	long zeros;
 	bool done;
-	FILE *f;
 
-	text = hyptrace_file_meta_text(&w->meta, &text_len);
-	f = text ? open_memstream(&head, len) : NULL;
 	if (!f)
 		return NULL;
-	if (w->meta.info.version == 6)
-		done = put_version_6(f, w, text, text_len);
-	else
-		done = put_version_7(f, w, text, text_len);
+	done = w->meta.info.version == 6 ? put_version_6(f, w, text, text_len) :
+					   put_version_7(f, w, text, text_len);
 	/* in version 7 the header of the section of the data is right before the data */
 	for (zeros = w->head_size - SECTION_HEADER - ftell(f); zeros > 0; zeros--)
 		fputc(0, f);
@@ -432,11 +411,10 @@ static char *make_head(const struct hyptrace_file_writer *w, size_t *len)
 
 int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
-	auto_free char *head = NULL;
 	const uint32_t subbuf = w->meta.info.subbuf_size;
 	size_t len;
+	auto_free char *head = make_head(w, &len);
 
-	head = make_head(w, &len);
 	/* only now it is known how many bytes come before the data */
 	if (head && !w->head_size) {
 		w->head_size = (len + subbuf - 1) / subbuf * subbuf;

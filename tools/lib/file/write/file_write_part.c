@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The parts of a trace file that is being written: make them, and append sub-buffers to them.
- * For file_write.c, file_write_zstd.c and file_write_finish.c.
- *
- * If the disk is full, the data that it had no room for stays in memory. hyptrace_file_finish()
- * tries to write it to the room that the reserve has kept.
- */
+/* The parts of a file that is written. What a full disk has no room for stays in memory. */
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -88,7 +82,6 @@ uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const 
 	return events;
 }
 
-/* Count the events of sub-buffers that the file will not have. */
 void hyptrace_file_add_unwritten(const struct hyptrace_file_writer *w, struct file_part *part,
 				 const char *data, size_t size)
 {
@@ -140,7 +133,6 @@ int hyptrace_file_part_create(const char *path, struct hyptrace_error *err)
 	return -EEXIST;
 }
 
-/* Make the part of a CPU when it gets its first data. */
 static int open_part(struct file_part *part, struct hyptrace_error *err)
 {
 	if (part->fd < 0)
@@ -335,10 +327,9 @@ static bool last_time(struct hyptrace_decoder *dec, const struct hyptrace_subbuf
 }
 
 /*
- * Append the records of a sub-buffer to the one before: a slow writer fills its sub-buffer in many
- * steps, and a file must not have one for each of them. The driver delivers what the writer has
- * added as a sub-buffer of its own, whose time stamp is the time of the record before it. So its
- * records can be appended as they are. Return false if @from does not continue @to or fit.
+ * A slow writer fills its sub-buffer in many steps, and the driver delivers each as a sub-buffer of
+ * its own. Its time stamp is the time of the record before it, so append its records as they are.
+ * Return false if @from does not continue @to or fit.
  */
 bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *from)
 {
@@ -389,7 +380,6 @@ static int add_subbuf(struct hyptrace_file_writer *w, struct file_part *part, ch
 	return hyptrace_file_part_write(w, part, subbuf, size, err);
 }
 
-/* Read a sub-buffer of a ring, and join it with the last one. */
 int64_t hyptrace_file_part_join(struct hyptrace_file_writer *w, struct file_part *part, int fd,
 				struct hyptrace_error *err)
 {

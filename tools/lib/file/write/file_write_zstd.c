@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compress sub-buffers, in a thread of its own: the thread that reads the rings only fills
- * chunks. For file_write.c and file_write_finish.c.
- *
- * A part is a u32 with the number of its chunks, 0 until the file is finished, and the chunks:
- * a u32 with the compressed bytes, a u32 with the bytes of the sub-buffers, and the compressed
- * bytes. Each chunk is a frame of zstd that needs no other chunk.
- */
+/* Compress sub-buffers in a thread: the reading thread only fills chunks. See file_data.c. */
 #include <pthread.h>
 #include <signal.h>
 #include <zstd.h>
 
 #include "file_write.h"
 
-/*
- * Bytes of sub-buffers in a chunk. Larger ones hardly get smaller by compression. A reader, and
- * this writer, may have a chunk of each CPU in memory: many CPUs have smaller ones.
- */
+/* Bytes of a chunk: larger ones hardly get smaller. And of all CPUs: all may be in memory. */
 #define CHUNK_SIZE	(256 << 10)
 #define CHUNK_SIZE_ALL	(16 << 20)
 
@@ -26,10 +16,7 @@
 /* Bytes that wait for the thread at most. They hide a disk that is slow for a while. */
 #define WAITING_MAX	(32 << 20)
 
-/*
- * A chunk is compressed after this time, full or not, once the ring is empty: a crash loses what
- * came since the recorder looked at the ring, twice a second, as without compression.
- */
+/* A chunk is compressed after this time, full or not: a crash loses no more than without it. */
 #define CHUNK_NSEC	(400 * NSEC_PER_MSEC)
 #define CLOCK		CLOCK_MONOTONIC_COARSE
 
@@ -67,7 +54,6 @@ struct file_compressor {
 	char				*out;	/* a chunk after its header, for the thread */
 };
 
-/* Compress a chunk and append it to its part. */
 static void compress(struct file_compressor *c, struct file_chunk *chunk)
 {
 	const size_t room = ZSTD_compressBound(c->w->chunk_size);
@@ -75,10 +61,9 @@ static void compress(struct file_compressor *c, struct file_chunk *chunk)
 	struct file_part *part = chunk->part;
 	struct hyptrace_error err;
 	uint32_t header[2];
-	size_t size;
+	size_t size = ZSTD_compressCCtx(c->zstd, c->out + CHUNK_HEADER, room, chunk->data,
+					chunk->size, LEVEL);
 
-	size = ZSTD_compressCCtx(c->zstd, c->out + CHUNK_HEADER, room, chunk->data, chunk->size,
-				 LEVEL);
 	if (ZSTD_isError(size)) {
 		hyptrace_error_set(&err, ENOMEM, "cannot compress: %s", ZSTD_getErrorName(size));
 		hyptrace_file_add_unwritten(c->w, part, chunk->data, chunk->size);
@@ -154,9 +139,7 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	errnum = pthread_create(&c->thread, NULL, run, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	c->is_running = !errnum;
-	if (!errnum)
-		return 0;
-	return hyptrace_error_set(err, errnum, "cannot start a thread: %m");
+	return errnum ? hyptrace_error_set(err, errnum, "cannot start a thread: %m") : 0;
 }
 
 static void put_chunk(struct file_compressor *c, struct file_part *part)
@@ -202,9 +185,7 @@ static int prepare(struct file_compressor *c, struct file_part *part, struct hyp
 			return hyptrace_error_memory(err);
 		c->nr++;
 	}
-	*chunk = (struct file_chunk){
-		.part = part, .since = hyptrace_now(CLOCK),
-	};
+	*chunk = (struct file_chunk){ .part = part, .since = hyptrace_now(CLOCK) };
 	part->chunk = chunk;
 	return 0;
 }
@@ -331,7 +312,6 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 	ZSTD_freeCCtx(c->zstd);
 	free(c->out);
 	free(c);
-	w->compressor = NULL;
 }
 
 /* Count the events of the first of some chunks. Return its bytes; 0 if this is no chunk. */
