@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The headers of a trace file: where its formats, its description and its sub-buffers are.
- * hyptrace.dat(5) describes them.
- */
+/* The headers of a trace file: where its parts are. hyptrace.dat(5) describes them. */
 #include "file.h"
 
 #define MAGIC		"\027\010Dtracing"
@@ -62,7 +59,6 @@ static void read_page(struct hyptrace_file *f, struct file_cursor *c)
 
 	c->what = "the format of a page";
 	read_named(f, c, "header_page", text, sizeof(text));
-	f->long_size = sizeof(uint64_t);
 	at = strstr(text, " commit;");
 	at = at ? strstr(at, "size:") : NULL;
 	if (at && sscanf(at, "size:%u", &size) == 1 && size == sizeof(uint32_t))
@@ -70,36 +66,26 @@ static void read_page(struct hyptrace_file *f, struct file_cursor *c)
 	read_named(f, c, "header_event", NULL, 0);
 }
 
-/* Keep where the sub-buffers of a CPU are. @cpu is larger than that of the last call. */
-static void add_place(struct hyptrace_file *f, struct file_cursor *c, uint32_t cpu,
-		      uint64_t offset, uint64_t size)
+/* Read where the sub-buffers of CPUs are: of all from 0 on, or each with its number, in order. */
+static void read_places(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr, bool number)
 {
-	if (c->ret)
-		return;
-	if (cpu >= FILE_CPU_LIMIT || (f->nr_places && f->places[f->nr_places - 1].cpu >= cpu)) {
-		hyptrace_cursor_fail(c, "the number of a CPU is wrong");
-		return;
-	}
+	struct file_place place;
+	uint32_t i;
+
 	/* memory that is not used is not allocated */
 	if (!f->places)
 		f->places = malloc(FILE_CPU_LIMIT * sizeof(*f->places));
-	if (f->places)
-		f->places[f->nr_places++] = (struct file_place){ cpu, offset, size };
-	else
+	if (!f->places && !c->ret)
 		c->ret = hyptrace_error_memory(c->err);
-}
-
-/* Read where the sub-buffers of CPUs are: of all from 0 on, or each with its number. */
-static void read_places(struct hyptrace_file *f, struct file_cursor *c, uint32_t nr, bool number)
-{
-	uint64_t offset, size;
-	uint32_t cpu, i;
-
 	for (i = 0; i < nr && !c->ret; i++) {
-		cpu = number ? hyptrace_cursor_u32(c) : i;
-		offset = hyptrace_cursor_u64(c);
-		size = hyptrace_cursor_u64(c);
-		add_place(f, c, cpu, offset, size);
+		place.cpu = number ? hyptrace_cursor_u32(c) : i;
+		place.offset = hyptrace_cursor_u64(c);
+		place.size = hyptrace_cursor_u64(c);
+		if (place.cpu >= FILE_CPU_LIMIT ||
+		    (f->nr_places && f->places[f->nr_places - 1].cpu >= place.cpu))
+			hyptrace_cursor_fail(c, "the number of a CPU is wrong");
+		if (!c->ret)
+			f->places[f->nr_places++] = place;
 	}
 }
 
@@ -116,10 +102,9 @@ static bool has_data(const struct hyptrace_file *f)
 /* Read the text of an option, if the description has not said it. */
 static void read_option_text(struct file_cursor *c, uint32_t size, char **to)
 {
-	if (size > TEXT_MAX || *to) {
-		hyptrace_cursor_skip(c, size);
+	/* the caller skips it */
+	if (size > TEXT_MAX || *to)
 		return;
-	}
 	*to = hyptrace_cursor_text(c, size, TEXT_MAX);
 	if (*to)
 		(*to)[strcspn(*to, "\n")] = '\0';
@@ -157,10 +142,7 @@ static bool is_compressed(struct hyptrace_file *f, struct file_cursor *c, uint64
 	return flags & SECTION_COMPRESSED;
 }
 
-/*
- * A further trace buffer: the first one that has events is read. In a file with a description it
- * is the one of the remote, or that of the host.
- */
+/* A further trace buffer: the first with events is read; with a description, that of the side. */
 static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, uint32_t size)
 {
 	uint64_t end = c->pos + size, offset = hyptrace_cursor_u64(c);
@@ -172,9 +154,7 @@ static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, u
 			f->instance = offset;
 		return;
 	}
-	if (f->is_ours && f->is_host != !strcmp(name, HYPTRACE_FILE_HOST))
-		return;
-	if (has_data(f))
+	if ((f->is_ours && f->is_host != !strcmp(name, HYPTRACE_FILE_HOST)) || has_data(f))
 		return;
 	f->nr_places = 0;
 	read_buffer(f, c, is_compressed(f, c, offset));
@@ -188,12 +168,10 @@ static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t
 	uint64_t end = c->pos + size;
 	char *from, *to;
 
+	if (end > c->end)
+		hyptrace_cursor_fail(c, "a size is larger than the file");
 	if (c->ret)
 		return;
-	if (end > c->end) {
-		hyptrace_cursor_fail(c, "a size is larger than the file");
-		return;
-	}
 	switch (id) {
 	case OPTION_BUFFER:
 		read_buffer_option(f, c, size);
@@ -359,10 +337,7 @@ static void read_data_tag(struct file_cursor *c)
 		hyptrace_cursor_fail(c, "it is unknown");
 }
 
-/*
- * Version 6: if the trace buffer has no events, read the first other one. In a file with a
- * description that is the one of the host.
- */
+/* Version 6: read another trace buffer if the first is empty; with a description, the host's. */
 static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 {
 	const uint32_t nr_cpus = f->nr_places;
@@ -375,7 +350,6 @@ static void read_instance(struct hyptrace_file *f, struct file_cursor *c)
 	read_table(f, c, nr_cpus);
 }
 
-/* Read the headers of version 6, up to the table of the CPUs. */
 static void read_version_6(struct hyptrace_file *f, struct file_cursor *c)
 {
 	uint32_t nr_cpus, left = UINT32_MAX;
@@ -460,7 +434,6 @@ static void read_meta(struct hyptrace_file *f, struct file_cursor *c)
 	free(text);
 }
 
-/* Read what version 7 has after the size of a sub-buffer. */
 static void read_compression(struct hyptrace_file *f, struct file_cursor *c, uint64_t *options)
 {
 	char name[FILE_NAME_MAX], version[FILE_NAME_MAX];
