@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a trace file says about the remote and about its recording. It is text, so that it does not
- * depend on a byte order, and "strings" shows it. A line is a keyword and its values; a string is
- * in quotes, with the escapes of C. hyptrace.dat(5) describes the lines, and the table below says
+ * What a trace file says about the remote and about its recording: a text, which depends on no byte
+ * order, and which "strings" shows. hyptrace.dat(5) describes its lines, and the table below says
  * for the writer and for the reader what their values are.
  *
- * The text is written when a recording begins, and again when it ends. All have the same length,
- * also if counts become known or larger: nothing else changes, and counts have all their digits.
- *
- * The text that is read may be damaged: an error names its line. Unknown lines, and values after
- * those that are known, are skipped: later versions may add them.
+ * It is written when a recording begins, and again when it ends. Both have the same length, so
+ * counts have all their digits. Unknown lines, and values after those that are known, are skipped:
+ * later versions may add them.
  */
 #include "file_meta.h"
 #include "internal.h"
@@ -39,7 +36,6 @@ enum value_type {
 	VALUE_ARRAY,		/* a name in an array */
 };
 
-/* A value of a line */
 struct file_meta_value {
 	enum value_type	type;
 	size_t		offset;	/* where it is kept */
@@ -56,7 +52,6 @@ enum owner {
 	NR_OWNERS
 };
 
-/* A text that is parsed */
 struct parser {
 	const char		*at;	/* what follows in the line */
 	const char		*end;	/* end of the line */
@@ -334,8 +329,8 @@ static int get_value(struct parser *p, const struct file_meta_value *value, void
 		[VALUE_NUMBER] = UINT64_MAX, [VALUE_COUNT] = UINT64_MAX, [VALUE_SIGNED] = INT64_MAX,
 		[VALUE_U32] = UINT32_MAX, [VALUE_BOOL] = 1,
 	};
+	auto_free char *name = NULL;
 	bool is_negative = false;
-	char *name = NULL;
 	uint64_t number;
 	int ret;
 
@@ -347,7 +342,6 @@ static int get_value(struct parser *p, const struct file_meta_value *value, void
 		ret = get_name(p, &name, value);
 		if (!ret)
 			memcpy(to, name, strlen(name) + 1);
-		free(name);
 		return ret;
 	}
 	if (value->type == VALUE_SIGNED) {
@@ -365,7 +359,6 @@ static int get_value(struct parser *p, const struct file_meta_value *value, void
 	return ret;
 }
 
-/* Append an element, if the file may have so many. */
 static void *append(struct parser *p, void *list, unsigned int *nr, size_t size)
 {
 	void *element;

@@ -33,7 +33,6 @@ enum file_option {
 /* The flag of a section whose content is compressed */
 #define SECTION_COMPRESSED		1
 
-/* How the text begins */
 #define HYPTRACE_FILE_META_BEGIN	"hyptrace 1\n"
 
 /* How far a recording is */
@@ -43,7 +42,6 @@ enum file_state {
 	FILE_PLACED,	/* not yet, but the headers have the places of all data */
 };
 
-/* What a file says */
 struct hyptrace_file_meta {
 	struct hyptrace_file_info	info;		/* of CPUs, the text has only the counts */
 	struct hyptrace_file_cpu	**host_cpus;	/* whose host events the file has, too */

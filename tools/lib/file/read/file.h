@@ -47,7 +47,6 @@ struct file_section {
 	bool		compressed;	/* its content is compressed */
 };
 
-/* Where a compressed chunk is */
 struct file_chunk {
 	uint64_t	offset;		/* among the compressed bytes of the CPU */
 	uint64_t	from;		/* of its first byte among those of the sub-buffers */
@@ -60,7 +59,6 @@ struct file_place {
 	uint64_t	size;	/* bytes that they take */
 };
 
-/* The sub-buffers of a CPU */
 struct file_data {
 	int			fd;
 	bool			own_fd;	/* fd is that of a part of an unfinished recording */
@@ -112,7 +110,6 @@ struct file_player {
 	uint32_t	source;
 };
 
-/* A trace file that is read */
 struct hyptrace_file {
 	/*
 	 * What is read. A thread's reader has this for itself, up to @options. Up to @events, all

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Open the chosen CPUs of a trace file, and find where to begin: at a time, or with the last
- * events.
- *
- * A sub-buffer begins with its time, so a binary search finds a time. What is read does not
- * depend on the size of the file.
- */
+/* Open the chosen CPUs of a trace file, and find where to begin: by a binary search for a time. */
 #include "file.h"
 
 /* A sub-buffer of usual size has about so many events. */
@@ -76,7 +70,6 @@ static void start_at(struct file_source *src)
 	hyptrace_file_source_seek(src, src->first * src->file->meta.info.subbuf_size);
 }
 
-/* Count the events of a CPU that would be delivered. */
 static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
 {
 	const struct hyptrace_record *rec = &src->event.record;
@@ -271,7 +264,6 @@ static int open_sources(struct hyptrace_file *f, struct hyptrace_error *err)
 	return ret;
 }
 
-/* Open the chosen CPUs, make the tree that finds the earliest event, and find where to begin. */
 int hyptrace_file_begin(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	unsigned int i;

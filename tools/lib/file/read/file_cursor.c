@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Read the numbers and texts of a trace file's headers and sections, which may be compressed.
- *
- * A cursor keeps its first error: after it, all numbers are 0 and all texts are empty, so that a
- * caller looks for an error once per loop and at the end.
- */
+/* Read numbers and texts of the headers. After a cursor's first error, they are 0 and empty. */
 #include <byteswap.h>
 #include <stdarg.h>
 #include <zstd.h>
@@ -15,17 +10,14 @@
 int64_t hyptrace_file_pread(int fd, void *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
+	ssize_t n = 1;
 
 	if (offset > INT64_MAX || size > INT64_MAX - offset)
 		return 0;
-	while (done < size) {
-		ssize_t n = TEMP_FAILURE_RETRY(pread(fd, (char *)to + done, size - done,
-						     offset + done));
-
+	while (n && done < size) {
+		n = TEMP_FAILURE_RETRY(pread(fd, (char *)to + done, size - done, offset + done));
 		if (n < 0)
 			return -errno;
-		if (!n)
-			break;
 		done += n;
 	}
 	return done;
@@ -70,11 +62,9 @@ void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
 
 void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
 {
-	if (c->ret)
-		return;
 	if (c->pos > c->end || size > c->end - c->pos)
 		hyptrace_cursor_fail(c, "a size is larger than the file");
-	else
+	else if (!c->ret)
 		c->pos += size;
 }
 

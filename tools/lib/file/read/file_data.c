@@ -81,13 +81,11 @@ static int place_part(struct hyptrace_file *f, struct file_data *data, unsigned 
 		return hyptrace_error_memory(err);
 	fd = hyptrace_file_open_fd(path, &data->size, err);
 	free(path);
-	if (fd == -ENOENT) {
-		/* it has no events, or they were moved */
+	/* it has no events, or they were moved */
+	if (fd == -ENOENT)
 		place_here(f, data, place->offset, place->size);
-		return 0;
-	}
 	if (fd < 0)
-		return fd;
+		return fd == -ENOENT ? 0 : fd;
 	data->fd = fd;
 	data->own_fd = true;
 	if (place->size) {
@@ -178,7 +176,6 @@ static int fail_cut(const struct file_data *data, struct hyptrace_error *err)
 				  data->missing);
 }
 
-/* Bytes of the sub-buffers of a chunk at most */
 size_t hyptrace_data_chunk_max(const struct hyptrace_file *f)
 {
 	return MAX((size_t)FILE_CHUNK_SUBBUFS * f->meta.info.subbuf_size, FILE_CHUNK_MAX);
@@ -287,7 +284,6 @@ static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uin
 	}
 }
 
-/* Make @room of @size bytes larger if necessary. Return false if there is no memory. */
 static bool make_room(char **room, size_t *size, size_t needed)
 {
 	char *larger;
@@ -360,7 +356,6 @@ static int64_t inflate_chunk(struct hyptrace_file *f, struct file_data *data, ui
 	return n;
 }
 
-/* Get where a byte of a CPU's sub-buffers is in the file. */
 uint64_t hyptrace_data_where(const struct file_data *data, uint64_t at, bool *own)
 {
 	if (data->compressed)

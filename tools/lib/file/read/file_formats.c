@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The events of a file without a description: from formats that trace-cmd has copied from tracefs.
- */
+/* The events of a file without a description: from formats that trace-cmd took from tracefs. */
 #include <endian.h>
 
 #include <event-parse.h>
@@ -10,8 +8,7 @@
 
 /*
  * Bytes of a format, of all formats and of another text at most. The formats of a kernel have some
- * 4 MiB; what libtraceevent makes of them takes a multiple of that. An event beyond these limits is
- * not known.
+ * 4 MiB; what libtraceevent makes of them takes a multiple. Events beyond these limits are unknown.
  */
 #define FORMAT_MAX	(64U << 10)
 #define FORMATS_MAX	(5U << 20)
@@ -22,10 +19,7 @@
 /* The system of all events of remotes */
 #define REMOTES		"hyptrace"
 
-/*
- * libtraceevent takes up to 200 bytes for a name. A kernel has some 100,000 functions; names beyond
- * these limits are ignored.
- */
+/* libtraceevent takes up to 200 bytes for a name, and a kernel has some 100,000 functions. */
 #define FUNCTIONS_MAX	(160U << 10)
 #define NAMES_MAX	(32U << 10)
 #define NAME_MAX_BYTES	512
@@ -75,10 +69,7 @@ static void read_system(struct hyptrace_file *f, struct file_cursor *c, const ch
 	}
 }
 
-/*
- * The names of functions and processes, and formats of trace_printk(), by hand: the parsers of
- * libtraceevent trust these texts, which may be damaged.
- */
+/* By hand: libtraceevent trusts the texts of functions, processes and trace_printk(). */
 
 /* What can still be given to libtraceevent */
 struct budget {
@@ -176,13 +167,11 @@ void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c, enum 
 		/* only the size of the names of processes has 64 bits */
 		size = id == OPTION_CMDLINES ? hyptrace_cursor_u64(c) :
 						       hyptrace_cursor_u32(c);
-		if (!f->tep) {
-			hyptrace_cursor_skip(c, size);
-			break;
-		}
-		text = hyptrace_cursor_text(c, size, TEXT_MAX);
+		text = f->tep ? hyptrace_cursor_text(c, size, TEXT_MAX) : NULL;
 		if (text)
 			add_names(f->tep, text, id);
+		else
+			hyptrace_cursor_skip(c, size);
 		free(text);
 	}
 }
@@ -199,7 +188,6 @@ static char *copy_type(const struct tep_format_field *from)
 	return type;
 }
 
-/* Is a field so far from the record's begin that hyptrace does not know it? */
 static bool is_far(const struct tep_format_field *field)
 {
 	return field->offset < 0 || field->size < 0 || field->offset > UINT16_MAX ||
@@ -208,10 +196,10 @@ static bool is_far(const struct tep_format_field *field)
 
 static bool add_field(struct hyptrace_event *event, const struct tep_format_field *from)
 {
-	struct hyptrace_field *field;
+	struct hyptrace_field *field = hyptrace_list_add(&event->fields, &event->nr_fields,
+							 sizeof(*field));
 	uint32_t end;
 
-	field = hyptrace_list_add(&event->fields, &event->nr_fields, sizeof(*field));
 	if (!field)
 		return false;
 	field->name = strdup(from->name);
@@ -294,7 +282,6 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	return true;
 }
 
-/* Find the events of a file that has no description. */
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	const enum tep_endian order = htole16(1) == 1 ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Deliver the events of a trace file in the order of time.
- *
- * Each source has its next event decoded. In a binary tree over the sources, two of them play at
- * each node, and the earlier one goes up; of equal times, that of the lower CPU. A node keeps the
- * loser, and players[0] the winner of all. After an event, its source plays again on its way up.
- * That takes no branch that depends on the times, which the processor could not predict.
+ * Deliver the events of a trace file in the order of time. In a binary tree over the sources, two
+ * of them play at each node, and the earlier one goes up; of equal times, that of the lower CPU. A
+ * node keeps the loser, and players[0] the winner of all. After an event, its source plays again on
+ * its way up, without a branch that depends on the times, which the processor could not predict.
  */
 #include "file.h"
 
@@ -79,7 +77,6 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 	return rec->lost && rec->ts >= f->floor;
 }
 
-/* Get the next event of a source, and its key. Return 0 or a negative errno. */
 static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *key,
 		   struct hyptrace_error *err)
 {

@@ -58,7 +58,6 @@ static const char *end_of_main(const char *path)
 	return dot;
 }
 
-/* Say what a file is instead of a trace file. Return -EBADMSG. */
 static int refuse(const struct hyptrace_file *f, struct hyptrace_error *err)
 {
 	const char *end = end_of_main(f->path), *what = NULL;
@@ -128,17 +127,14 @@ static int add_cpus(struct hyptrace_file *f, struct hyptrace_error *err)
 	return 0;
 }
 
-/* Make formats of a file that has a description. */
 struct hyptrace_formats *hyptrace_file_make_formats(const struct hyptrace_file *f,
 						    struct hyptrace_error *err)
 {
-	const struct hyptrace_file_meta *meta = &f->meta;
-	struct hyptrace_formats *formats;
+	const struct hyptrace_file_info *info = &f->meta.info;
+	struct hyptrace_formats *formats = hyptrace_formats_new(info->events, info->nr_events, err);
 
-	formats = hyptrace_formats_new(meta->info.events, meta->info.nr_events, err);
-	if (!formats)
-		return NULL;
-	if (!hyptrace_formats_set_hypercalls(formats, meta->info.calls, meta->info.nr_calls, err))
+	if (formats &&
+	    !hyptrace_formats_set_hypercalls(formats, info->calls, info->nr_calls, err))
 		return formats;
 	hyptrace_formats_free(formats);
 	return NULL;
@@ -192,6 +188,7 @@ static int missing(const char *path, struct hyptrace_error *err)
 
 static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_error *err)
 {
+	struct hyptrace_file_info *info = &f->meta.info;
 	int ret;
 
 	f->path = strdup(path);
@@ -201,30 +198,25 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 	if (f->fd < 0)
 		return f->fd == -ENOENT ? missing(path, err) : f->fd;
 	ret = hyptrace_file_read_headers(f, err);
-	if (ret == -ENOEXEC)
-		ret = refuse(f, err);
-	if (!ret && f->is_host)
+	if (ret)
+		return ret == -ENOEXEC ? refuse(f, err) : ret;
+	if (f->is_host)
 		become_host(f);
-	if (!ret)
-		ret = add_cpus(f, err);
-	if (!ret)
-		ret = hyptrace_file_place(f, err);
-	if (!ret && !f->is_ours) {
+	ret = add_cpus(f, err) ?: hyptrace_file_place(f, err);
+	if (!ret && !f->is_ours)
 		ret = hyptrace_file_read_formats(f, err);
-	} else if (!ret) {
-		f->meta.info.formats = hyptrace_file_make_formats(f, err);
-		ret = f->meta.info.formats ? 0 : -ENOMEM;
-	}
-	if (!ret && !f->meta.info.compression) {
-		f->meta.info.compression = strdup("none");
-		if (!f->meta.info.compression)
-			ret = hyptrace_error_memory(err);
-	}
-	f->meta.info.is_complete = f->meta.state == FILE_COMPLETE;
-	if (f->meta.info.nr_pieces)
-		qsort(f->meta.info.pieces, f->meta.info.nr_pieces, sizeof(*f->meta.info.pieces),
-		      by_offset);
-	return ret;
+	else if (!ret)
+		info->formats = hyptrace_file_make_formats(f, err);
+	if (ret || !info->formats)
+		return ret ?: -ENOMEM;
+	if (!info->compression)
+		info->compression = strdup("none");
+	if (!info->compression)
+		return hyptrace_error_memory(err);
+	info->is_complete = f->meta.state == FILE_COMPLETE;
+	if (info->nr_pieces)
+		qsort(info->pieces, info->nr_pieces, sizeof(*info->pieces), by_offset);
+	return 0;
 }
 
 static struct hyptrace_file *open_as(const char *path, bool host, struct hyptrace_error *err)
@@ -410,9 +402,8 @@ int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void
 		       struct hyptrace_error *err)
 {
 	unsigned int i;
-	int ret;
+	int ret = hyptrace_file_begin(f, err);
 
-	ret = hyptrace_file_begin(f, err);
 	for (i = 0; i < f->nr_sources && !ret; i++)
 		ret = hyptrace_file_source_walk(&f->sources[i], fn, arg, err);
 	hyptrace_file_rewind(f);

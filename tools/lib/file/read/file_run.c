@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Read a file with several threads. Each takes the next piece of the file, uses its events, and
- * flushes them when those of the pieces before are flushed. So the result is that of one thread.
- */
+/* Threads read a file piece by piece, and flush in order: the result is that of one thread. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -30,7 +27,6 @@ enum mode {
 	IN_BATCHES,	/* a piece is the next events, which one thread at a time merges */
 };
 
-/* A piece in memory */
 struct piece {
 	int				ret;		/* as hyptrace_file_fill() */
 	struct hyptrace_error		err;
@@ -180,10 +176,7 @@ static void read_piece(struct worker *w)
 	flush(w);
 }
 
-/*
- * Read the events of the next piece. That before was flushed, and so were all before it: nobody
- * uses the buffers any more that it has emptied.
- */
+/* All pieces before were flushed: nobody uses the buffers any more that this piece has emptied. */
 static void take_events(struct worker *w)
 {
 	struct team *team = w->team;
@@ -230,8 +223,7 @@ static bool begin_state(struct worker *w)
 
 	w->state = work->arg;
 	if (work->begin)
-		w->state = work->begin(w->formats ? w->formats :
-				       w->team->file->meta.info.formats, work->arg);
+		w->state = work->begin(w->formats ?: w->team->file->meta.info.formats, work->arg);
 	return w->state || !work->begin;
 }
 
@@ -376,13 +368,11 @@ static struct worker *worker_new(struct team *team, unsigned int number)
 	if (team->mode != IN_TURNS && !begin_state(w))
 		goto fail;
 	if (team->mode == IN_BATCHES)
-		w->piece = malloc(sizeof(*w->piece));
+		w->piece = calloc(1, sizeof(*w->piece));
 	else if (team->mode != ALONE)
 		w->file = part_new(team->file);
 	if (!w->file || (team->mode == IN_BATCHES && !w->piece))
 		goto fail;
-	if (w->piece)
-		w->piece->emptied = NULL;
 	w->at_end = true;
 	if (team->mode == IN_TURNS)
 		take_turn(w);
@@ -417,7 +407,6 @@ static bool threads_help(const struct team *team)
 	       count_threads(THREADS_MAX) > 1;
 }
 
-/* Choose how to read the file, with how many threads. */
 static void choose(struct team *team)
 {
 	const unsigned int flags = team->work->flags;
@@ -444,8 +433,7 @@ static void choose(struct team *team)
 			return;
 		team->mode = BY_CPU;
 		team->nr_threads = count_threads(max);
-	} else if (threads_help(team) &&
-		   file->meta.info.subbuf_size <= SUBBUF_MAX) {
+	} else if (threads_help(team) && file->meta.info.subbuf_size <= SUBBUF_MAX) {
 		team->mode = IN_BATCHES;
 		team->ordered = true;
 		team->nr_threads = count_threads(THREADS_MAX);

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The sub-buffers of a CPU in a trace file, and their events.
- *
- * Sub-buffers of machines with another byte order, or with a commit word of 32 bits, are converted
- * to those of this machine. So the decoder, the print steps, the filters and the exports see only
- * sub-buffers and payloads of this machine.
- */
+/* The events of a CPU's sub-buffers. Those of other machines are converted to those of this one. */
 #include <linux/hyptrace_record.h>
 
 #include "file.h"
@@ -361,10 +355,7 @@ int hyptrace_file_source_next(struct file_source *src, struct hyptrace_error *er
 	}
 }
 
-/*
- * Count the losses that no sub-buffer of a CPU reports. No sub-buffer follows the last event, or it
- * could not be written: only the description has these losses, in its sum.
- */
+/* Losses after the last event, or of what was not written, are only in the description's sum. */
 uint64_t hyptrace_file_source_unseen(struct file_source *src)
 {
 	struct hyptrace_file_counts *counts = &src->reader->counts;
