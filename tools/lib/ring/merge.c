@@ -73,13 +73,9 @@ static bool earlier(const struct hyptrace_merge *merge, unsigned int a, unsigned
 
 static void heap_pop(struct hyptrace_merge *merge)
 {
-	unsigned int nr = --merge->nr_pending, pos = 0, last = merge->heap[nr];
+	unsigned int nr = --merge->nr_pending, pos = 0, last = merge->heap[nr], child;
 
-	for (;;) {
-		unsigned int child = 2 * pos + 1;
-
-		if (child >= nr)
-			break;
+	for (child = 1; child < nr; child = 2 * pos + 1) {
 		if (child + 1 < nr && earlier(merge, merge->heap[child + 1], merge->heap[child]))
 			child++;
 		if (!earlier(merge, merge->heap[child], last))
@@ -104,8 +100,7 @@ void hyptrace_merge_pending(struct hyptrace_merge *merge, unsigned int source, u
 	struct source *src = &merge->sources[source];
 	unsigned int pos = merge->nr_pending++, parent;
 
-	if (src->state == SOURCE_UNKNOWN)
-		merge->nr_unknown--;
+	merge->nr_unknown -= src->state == SOURCE_UNKNOWN;
 	src->state = SOURCE_PENDING;
 	src->ts = ts;
 	src->since = since;
@@ -128,8 +123,7 @@ void hyptrace_merge_empty(struct hyptrace_merge *merge, unsigned int source, uin
 {
 	struct source *src = &merge->sources[source];
 
-	if (src->state == SOURCE_UNKNOWN)
-		merge->nr_unknown--;
+	merge->nr_unknown -= src->state == SOURCE_UNKNOWN;
 	src->state = SOURCE_EMPTY;
 	src->at = at;
 }
