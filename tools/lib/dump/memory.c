@@ -160,7 +160,6 @@ static bool is_in_gap(const struct dump_memory *mem, uint64_t address, size_t si
 	return false;
 }
 
-/* Return 0 or a positive errno. */
 static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace_error *err)
 {
 	/* what is mapped would count as memory of this process: all that was searched */
@@ -212,16 +211,6 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 	       got == size;
 }
 
-/* Where VMCOREINFO says that it is */
-static struct hyptrace_dump *find_by_name(struct dump_memory *mem)
-{
-	kdump_attr_t line = { .type = KDUMP_STRING };
-
-	if (kdump.get_typed_attr(mem->ctx, LINE, &line) != KDUMP_OK)
-		return NULL;
-	return read_page(mem, strtoull(line.val.string, NULL, 16));
-}
-
 /*
  * At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. The
  * newest is the one: a kernel that was there before, as before a kexec, may have left its own.
@@ -262,8 +251,12 @@ static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 
 static struct hyptrace_dump *find_in_kdump(struct dump_memory *mem)
 {
-	struct hyptrace_dump *page = find_by_name(mem);
+	kdump_attr_t line = { .type = KDUMP_STRING };
+	struct hyptrace_dump *page = NULL;
 
+	/* where VMCOREINFO says that it is */
+	if (kdump.get_typed_attr(mem->ctx, LINE, &line) == KDUMP_OK)
+		page = read_page(mem, strtoull(line.val.string, NULL, 16));
 	/* to read a page of the hypervisor may end a machine that runs */
 	return page || mem->is_live ? page : find_anywhere(mem);
 }
