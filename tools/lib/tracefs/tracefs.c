@@ -27,28 +27,25 @@ static uint64_t buffer_kb(const struct tracefs *t, bool *is_loaded)
 	return strtoull(text, NULL, 10);
 }
 
-static unsigned int list_cpus(const struct tracefs *t, unsigned int *cpus)
+static bool has_cpu(const struct tracefs *t, unsigned int cpu)
 {
 	char path[64];
-	unsigned int nr = 0, cpu;
 
-	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
-		snprintf(path, sizeof(path), "per_cpu/cpu%u", cpu);
-		if (!faccessat(t->dir, path, F_OK, 0))
-			cpus[nr++] = cpu;
-	}
-	return nr;
+	snprintf(path, sizeof(path), "per_cpu/cpu%u", cpu);
+	return !faccessat(t->dir, path, F_OK, 0);
 }
 
 static int get_remote(const struct tracefs *t, const struct hyptrace_request *r)
 {
 	struct nl_msg *msg = hyptrace_answer_new();
-	unsigned int cpus[CPUS_MAX];
+	unsigned int nr_cpus = 0, cpu;
 	const bool is_on = hyptrace_tracefs_is_on(t, NULL);
 	bool is_loaded;
 	const uint64_t size = buffer_kb(t, &is_loaded) << 10;
 	char text[sizeof(t->path) + 64];
 
+	for (cpu = 0; cpu < CPUS_MAX; cpu++)
+		nr_cpus += has_cpu(t, cpu);
 	snprintf(text, sizeof(text), "the kernel's own tracer in %s", t->path);
 	return hyptrace_answer_send(r, msg, !msg ||
 		nla_put_string(msg, HYPTRACE_A_REMOTE_NAME, t->name) ||
@@ -59,7 +56,7 @@ static int get_remote(const struct tracefs *t, const struct hyptrace_request *r)
 		nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_REQUESTED, size) ||
 		nla_put_u64(msg, HYPTRACE_A_REMOTE_SIZE_ALLOCATED, is_loaded ? size : 0) ||
 		nla_put_u32(msg, HYPTRACE_A_REMOTE_SUBBUF_SIZE, getpagesize()) ||
-		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, list_cpus(t, cpus)) ||
+		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_CPUS, nr_cpus) ||
 		nla_put_u32(msg, HYPTRACE_A_REMOTE_NR_EVENTS, t->nr_events));
 }
 
@@ -98,12 +95,12 @@ static int get_cpu(const struct tracefs *t, const struct hyptrace_request *r, un
 static int get_cpus(const struct tracefs *t, const struct hyptrace_request *r)
 {
 	const struct nlattr *id = hyptrace_request_attr(r, HYPTRACE_A_CPU_ID);
-	unsigned int cpus[CPUS_MAX], nr = list_cpus(t, cpus), i, got = 0;
+	unsigned int cpu, got = 0;
 	int ret = 0;
 
-	for (i = 0; i < nr && !ret; i++)
-		if (!id || nla_get_u32(id) == cpus[i]) {
-			ret = get_cpu(t, r, cpus[i]);
+	for (cpu = 0; cpu < CPUS_MAX && !ret; cpu++)
+		if ((!id || nla_get_u32(id) == cpu) && has_cpu(t, cpu)) {
+			ret = get_cpu(t, r, cpu);
 			got++;
 		}
 	return ret || got ? ret : hyptrace_error_set(r->err, ENXIO, "no such CPU");
@@ -113,10 +110,8 @@ static int put_symbol(struct nl_msg *msg, uint64_t value, const char *name)
 {
 	struct nlattr *nest = nla_nest_start(msg, HYPTRACE_A_FIELD_SYMBOL);
 
-	if (!nest || nla_put_u64(msg, HYPTRACE_A_SYMBOL_VALUE, value) ||
-	    nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, name))
-		return -ENOMEM;
-	return nla_nest_end(msg, nest) < 0;
+	return !nest || nla_put_u64(msg, HYPTRACE_A_SYMBOL_VALUE, value) ||
+	       nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, name) || nla_nest_end(msg, nest) < 0;
 }
 
 static int put_field(struct nl_msg *msg, const struct tracefs *t, const struct tracefs_event *event,
