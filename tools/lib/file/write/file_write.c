@@ -112,8 +112,7 @@ static void make_reserve(struct hyptrace_file_writer *w)
 
 	if (!w->part_path || fstatvfs(w->fd, &vfs))
 		return;
-	size = (uint64_t)vfs.f_bavail * vfs.f_frsize / RESERVE_PART;
-	size = MIN(size, RESERVE_MAX);
+	size = MIN((uint64_t)vfs.f_bavail * vfs.f_frsize / RESERVE_PART, RESERVE_MAX);
 	path = size < HYPTRACE_FILE_BLOCK ? NULL : strdup(w->part_path);
 	if (!path)
 		return;
@@ -158,10 +157,9 @@ struct hyptrace_file_writer *hyptrace_file_writer_new(const char *path,
 
 void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 {
+	const int fds[] = { w->reserve, w->pipe[0], w->pipe[1], w->fd, w->out };
 	unsigned int i;
 
-	if (!w)
-		return;
 	hyptrace_file_zstd_free(w);
 	for (i = 0; i < w->nr_parts; i++) {
 		if (i && w->parts[i].fd >= 0)
@@ -170,15 +168,9 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 		free(w->parts[i].left);
 	}
 	free(w->parts);
-	hyptrace_file_release_reserve(w);
-	if (w->pipe[0] >= 0) {
-		close(w->pipe[0]);
-		close(w->pipe[1]);
-	}
-	if (w->fd >= 0)
-		close(w->fd);
-	if (w->out >= 0)
-		close(w->out);
+	for (i = 0; i < COUNT(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	free(w->host_tasks);
 	free(w->path);
 	free(w->part_path);
@@ -298,9 +290,7 @@ struct hyptrace_file_writer *hyptrace_file_create(const char *path, struct hyptr
  */
 bool hyptrace_file_is_full(struct hyptrace_file_writer *w, size_t size)
 {
-	if (w->compressor)
-		return hyptrace_file_zstd_is_full(w);
-	return w->size + size > w->limit;
+	return w->compressor ? hyptrace_file_zstd_is_full(w) : w->size + size > w->limit;
 }
 
 struct file_part *hyptrace_file_find_part(const struct hyptrace_file_writer *w, unsigned int cpu,

@@ -98,15 +98,6 @@ static bool begins_system(const struct hyptrace_file_host *host, unsigned int i)
 	return !i || strcmp(host->systems[i], host->systems[i - 1]);
 }
 
-static unsigned int count_systems(const struct hyptrace_file_host *host)
-{
-	unsigned int i, nr = 0;
-
-	for (i = 0; i < host->nr_formats; i++)
-		nr += begins_system(host, i);
-	return nr;
-}
-
 static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 {
 	unsigned int i, end;
@@ -143,9 +134,11 @@ static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 /* Return false if there is no memory. */
 static bool put_formats(FILE *f, const struct hyptrace_file_writer *w)
 {
-	unsigned int i;
+	unsigned int i, systems = 1;
 
-	put_u32(f, 1 + count_systems(&w->host));
+	for (i = 0; i < w->host.nr_formats; i++)
+		systems += begins_system(&w->host, i);
+	put_u32(f, systems);
 	put_string(f, SYSTEM);
 	put_u32(f, w->meta.info.nr_events);
 	for (i = 0; i < w->meta.info.nr_events; i++)
@@ -201,12 +194,11 @@ static void put_option_string(FILE *f, uint16_t id, const char *text)
 static void put_stat(FILE *f, const struct hyptrace_file_cpu *cpu)
 {
 	char text[STAT_SIZE];
-	int len;
+	int len = snprintf(text, sizeof(text),
+			   "CPU: %u\nentries: %" PRIu64 "\noverrun: %" PRIu64 "\ncommit overrun: 0\n"
+			   "bytes: %" PRIu64 "\ndropped events: 0\nread events: %" PRIu64 "\n",
+			   cpu->id, cpu->events, cpu->lost, cpu->size, cpu->events);
 
-	len = snprintf(text, sizeof(text),
-		       "CPU: %u\nentries: %" PRIu64 "\noverrun: %" PRIu64 "\ncommit overrun: 0\n"
-		       "bytes: %" PRIu64 "\ndropped events: 0\nread events: %" PRIu64 "\n",
-		       cpu->id, cpu->events, cpu->lost, cpu->size, cpu->events);
 	memset(text + len, ' ', sizeof(text) - len - 1);
 	text[sizeof(text) - 1] = '\0';
 	put_option(f, OPTION_CPUSTAT, text, sizeof(text));

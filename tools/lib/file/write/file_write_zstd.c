@@ -239,8 +239,7 @@ int hyptrace_file_zstd_write(struct hyptrace_file_writer *w, struct file_part *p
 			hyptrace_file_add_unwritten(w, part, data, size);
 			return ret;
 		}
-		n = w->chunk_size - part->chunk->size;
-		n = MIN(n, size);
+		n = MIN(w->chunk_size - part->chunk->size, size);
 		memcpy(part->chunk->data + part->chunk->size, data, n);
 		added(w, part, n);
 		data += n;
@@ -291,6 +290,7 @@ void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop)
 	c->is_running = false;
 }
 
+/* After hyptrace_file_zstd_end() */
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 {
 	struct file_compressor *c = w->compressor;
@@ -299,7 +299,6 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 
 	if (!c)
 		return;
-	hyptrace_file_zstd_end(w, false);
 	for (i = 0; i < w->nr_parts; i++)
 		free(w->parts[i].chunk);
 	while ((chunk = c->free)) {
