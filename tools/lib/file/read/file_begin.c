@@ -222,9 +222,8 @@ static size_t room_of(const struct hyptrace_file *f, unsigned int nr)
 	const unsigned int parts = (nr ? nr : 1) * (hyptrace_file_is_converted(f) ? 2 : 1);
 	/* memory that is not used is not allocated */
 	const size_t most = f->compressed ? hyptrace_data_chunk_max(f) : FILE_READ_SIZE;
-	size_t room = FILE_BUFFERS_USUAL / parts;
+	size_t room = MIN(FILE_BUFFERS_USUAL / parts, most);
 
-	room = MIN(room, most);
 	if (room < subbuf && FILE_BUFFERS / parts >= subbuf)
 		room = subbuf;
 	return room - room % subbuf;

@@ -230,9 +230,8 @@ static int read_head(const struct hyptrace_file *f, struct file_data *data,
 static void remember(const struct hyptrace_file *f, struct file_data *data,
 		     const struct file_chunk *chunk)
 {
-	unsigned int max = CHUNKS_MAX / f->meta.info.nr_cpus;
+	const unsigned int max = MAX(CHUNKS_MAX / f->meta.info.nr_cpus, CHUNKS_MIN);
 
-	max = MAX(max, CHUNKS_MIN);
 	/* without memory, finding a chunk takes longer */
 	if (!data->chunks)
 		data->chunks = malloc(max * sizeof(*data->chunks));

@@ -198,7 +198,6 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 {
 	struct hyptrace_field *field = hyptrace_list_add(&event->fields, &event->nr_fields,
 							 sizeof(*field));
-	uint32_t end;
 
 	if (!field)
 		return false;
@@ -207,11 +206,10 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 	field->offset = is_far(from) ? 0 : from->offset;
 	field->size = is_far(from) ? 0 : from->size;
 	field->is_signed = from->flags & TEP_FIELD_IS_SIGNED;
-	end = field->offset + field->size;
 	/* a number, or what says where the bytes are */
 	if (!(from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) ||
 	    from->flags & TEP_FIELD_IS_DYNAMIC)
-		event->size = MAX(event->size, end);
+		event->size = MAX(event->size, field->offset + field->size);
 	return field->name && field->type;
 }
 

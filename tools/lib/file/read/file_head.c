@@ -114,12 +114,9 @@ static void read_option_text(struct file_cursor *c, uint32_t size, char **to)
 static void read_buffer(struct hyptrace_file *f, struct file_cursor *c, bool compressed)
 {
 	char clock[FILE_NAME_MAX];
-	uint32_t page;
 
 	hyptrace_cursor_string(c, clock, sizeof(clock));
-	page = hyptrace_cursor_u32(c);
-	if (!c->ret)
-		set_subbuf_size(f, c, page);
+	set_subbuf_size(f, c, hyptrace_cursor_u32(c));
 	f->compressed = compressed;
 	read_places(f, c, hyptrace_cursor_u32(c), true);
 	if (c->ret || f->meta.info.clock || !clock[0])
@@ -295,7 +292,6 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 {
 	char magic[sizeof(MAGIC) - 1], version[VERSION_MAX];
 	uint8_t order = 0, long_size;
-	uint32_t page;
 
 	hyptrace_cursor_get(c, magic, sizeof(magic));
 	if (c->ret || memcmp(magic, MAGIC, sizeof(magic))) {
@@ -310,8 +306,7 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	hyptrace_cursor_get(c, &long_size, 1);
 	f->meta.info.big_endian = order;
 	f->swap = order != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	page = hyptrace_cursor_u32(c);
-	set_subbuf_size(f, c, page);
+	set_subbuf_size(f, c, hyptrace_cursor_u32(c));
 	hyptrace_file_piece(f, 0, c->pos,
 			    "trace file, version %s, %s-endian, sub-buffers of %u bytes", version,
 			    order ? "big" : "little", f->meta.info.subbuf_size);

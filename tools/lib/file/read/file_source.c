@@ -406,8 +406,7 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 		ret = load(src, err);
 		if (!ret || (ret < 0 && ret != -EBADMSG))
 			break;
-		memset(&subbuf, 0, sizeof(subbuf));
-		subbuf.cpu = src->cpu->id;
+		subbuf = (struct hyptrace_file_subbuf){ .cpu = src->cpu->id };
 		/* what is damaged may be no sub-buffer */
 		if (src->nr_loaded > nr)
 			describe(src, &subbuf);
