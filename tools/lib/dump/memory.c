@@ -320,9 +320,8 @@ void hyptrace_memory_close(struct dump_memory *mem)
 /* Read memory at a physical address. Return false if the dump does not have all of it. */
 bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, size_t size)
 {
-	if (mem->is_image)
-		return pread(mem->fd, to, size, address - mem->base) == (ssize_t)size;
-	return read_kdump(mem, address, to, size);
+	return mem->is_image ? pread(mem->fd, to, size, address - mem->base) == (ssize_t)size :
+			       read_kdump(mem, address, to, size);
 }
 
 /* Find the driver's page, for free(). Return 0; -ENOENT if there is none, -EBADMSG if damaged. */

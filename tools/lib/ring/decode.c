@@ -3,8 +3,6 @@
  * The records of a sub-buffer, in the format of the Linux ring buffer. By hand and checked:
  * a sub-buffer may be damaged, and libtraceevent's kbuffer trusts its input.
  */
-#include <linux/hyptrace_record.h>
-
 #include "internal.h"
 
 #define ABSOLUTE_MASK	((UINT64_C(1) << HYPTRACE_ABSOLUTE_BITS) - 1)
@@ -21,10 +19,7 @@ static bool is_late(const struct hyptrace_decoder *dec, uint64_t ts)
 /* Add lost events, which the next record reports. */
 void hyptrace_decoder_lose(struct hyptrace_decoder *dec, uint64_t nr)
 {
-	if (dec->lost > HYPTRACE_LOST_UNKNOWN - nr)
-		dec->lost = HYPTRACE_LOST_UNKNOWN;
-	else
-		dec->lost += nr;
+	dec->lost = dec->lost > HYPTRACE_LOST_UNKNOWN - nr ? HYPTRACE_LOST_UNKNOWN : dec->lost + nr;
 }
 
 /* Load a sub-buffer, which must stay valid. Return 0, or -EBADMSG if its header is not valid. */

@@ -129,9 +129,8 @@ static struct hyptrace_reader *open_backend(struct hyptrace *h, hyptrace_open_fn
 struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
 						int flags, struct hyptrace_error *err)
 {
-	if (!h->backend)
-		return hyptrace_reader_open(remote, cpu, flags, err);
-	return open_backend(h, h->backend->open, cpu, "it has no new events", err);
+	return h->backend ? open_backend(h, h->backend->open, cpu, "it has no new events", err) :
+			    hyptrace_reader_open(remote, cpu, flags, err);
 }
 
 /* While a ring is being resized it cannot be mapped: look again after a millisecond, so often */
@@ -201,9 +200,8 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
 struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
 							 int cpu, struct hyptrace_error *err)
 {
-	if (!h->backend)
-		return hyptrace_reader_open_snapshot(remote, cpu, err);
-	return open_backend(h, h->backend->map, cpu, "it has no snapshots", err);
+	return h->backend ? open_backend(h, h->backend->map, cpu, "it has no snapshots", err) :
+			    hyptrace_reader_open_snapshot(remote, cpu, err);
 }
 
 /**
