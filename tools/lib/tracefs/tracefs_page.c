@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Make sub-buffers of records or lines. What cannot be understood is a lost event. */
-#include <linux/hyptrace_record.h>
-
 #include "tracefs.h"
 
 #define WORD		sizeof(uint32_t)

@@ -8,8 +8,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include <linux/hyptrace_record.h>
-
 #include "tracefs.h"
 
 /* Bytes to read at once; and of a pipe between the processes */

@@ -124,15 +124,12 @@ static void fail(struct worker *w, int ret, const struct hyptrace_error *err)
 	const struct hyptrace_file_work *work = w->team->work;
 
 	flush(w);
-	if (w->stopped)
-		return;
-	if (ret != -EBADMSG) {
+	if (!w->stopped && ret != -EBADMSG)
 		stop(w, ret, err);
+	if (w->stopped || !work->damage)
 		return;
-	}
 	pthread_mutex_lock(&w->team->writing);
-	if (work->damage)
-		work->damage(err, work->arg);
+	work->damage(err, work->arg);
 	pthread_mutex_unlock(&w->team->writing);
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events of a CPU's sub-buffers. Those of other machines are converted to those of this one. */
-#include <linux/hyptrace_record.h>
-
 #include "file.h"
 
 #define WORD	sizeof(uint32_t)
@@ -52,11 +50,6 @@ static void swap_payload(const struct hyptrace_file *f, char *data, uint32_t siz
 		swap_field(event->fields[i], data, size);
 }
 
-static void put_u32(char *to, uint32_t value)
-{
-	memcpy(to, &value, sizeof(value));
-}
-
 /* Convert a record. Return its bytes; 0 if it is not valid: then the decoder says so. */
 static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t room)
 {
@@ -70,7 +63,8 @@ static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t ro
 		type = head & ((1U << HYPTRACE_TYPE_LEN_BITS) - 1);
 		delta = head >> HYPTRACE_TYPE_LEN_BITS;
 	}
-	put_u32(at, hyptrace_record_header(type, delta));
+	head = hyptrace_record_header(type, delta);
+	memcpy(at, &head, sizeof(head));
 	if (type > HYPTRACE_TYPE_LENGTH_WORD && type <= HYPTRACE_TYPE_MAX_WORDS) {
 		len = type * WORD;
 		if (len > room - WORD)
@@ -81,7 +75,7 @@ static uint32_t swap_record(const struct hyptrace_file *f, char *at, uint32_t ro
 	if ((type == HYPTRACE_TYPE_PADDING && !delta) || room < 2 * WORD)
 		return 0;
 	len = hyptrace_file_u32(f, at + WORD);
-	put_u32(at + WORD, len);
+	memcpy(at + WORD, &len, sizeof(len));
 	if (type == HYPTRACE_TYPE_TIME_EXTEND || type == HYPTRACE_TYPE_TIME_ABSOLUTE)
 		return 2 * WORD;
 	if (len < WORD || len > room - WORD || len % WORD)

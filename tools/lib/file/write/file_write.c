@@ -218,15 +218,13 @@ static int get_info(struct hyptrace_file_info *info, struct hyptrace *h, const c
 static int get_cpus(struct hyptrace_file_meta *meta, struct hyptrace *h, const char *remote,
 		    struct hyptrace_error *err)
 {
-	struct hyptrace_cpu **cpus;
+	struct hyptrace_cpu **cpus = NULL;
 	unsigned int nr, i;
 	int ret = hyptrace_get_cpus(h, remote, &cpus, &nr, err);
 
-	if (ret)
-		return ret;
-	if (!hyptrace_file_make_cpus(&meta->info.cpus, &meta->info.nr_cpus, nr))
+	if (!ret && !hyptrace_file_make_cpus(&meta->info.cpus, &meta->info.nr_cpus, nr))
 		ret = hyptrace_error_memory(err);
-	for (i = 0; i < nr && !ret; i++)
+	for (i = 0; !ret && i < nr; i++)
 		meta->info.cpus[i]->id = cpus[i]->id;
 	hyptrace_free_cpus(cpus);
 	return ret;

@@ -416,7 +416,6 @@ int hyptrace_file_write_head(struct hyptrace_file_writer *w, struct hyptrace_err
 	}
 	if (!head)
 		return hyptrace_error_memory(err);
-	if (hyptrace_file_pwrite(w->fd, head, len, 0) < len)
-		return hyptrace_error_set(err, errno, "%m");
-	return 0;
+	return hyptrace_file_pwrite(w->fd, head, len, 0) < len ?
+	       hyptrace_error_set(err, errno, "%m") : 0;
 }
