@@ -100,10 +100,7 @@ static bool load_library(struct hyptrace_error *err)
 	return false;
 }
 
-/*
- * libkdumpfile 0.5.1 trusts the sizes and offsets in the head of an ELF file, and may crash. Return
- * false if it must not read the file. Format: elf(5), System V ABI
- */
+/* False: libkdumpfile 0.5.1, which trusts the sizes and offsets of an ELF head, may crash. */
 static bool read_elf_head(const struct dump_memory *mem, Elf64_Ehdr *head, uint64_t *file_size)
 {
 	const int data = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
@@ -211,10 +208,7 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 	       got == size;
 }
 
-/*
- * At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. The
- * newest is the one: a kernel that was there before, as before a kexec, may have left its own.
- */
+/* It may be inside a larger page of the dump. The newest is the one: a kexec may leave others. */
 static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 {
 	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The records of a sub-buffer, in the format of the Linux ring buffer. By hand and checked:
- * a sub-buffer may be damaged, and libtraceevent's kbuffer trusts its input.
- */
+/* The records of a sub-buffer, by hand: it may be damaged, but libtraceevent's kbuffer trusts it */
 #include "internal.h"
 
 #define ABSOLUTE_MASK	((UINT64_C(1) << HYPTRACE_ABSOLUTE_BITS) - 1)

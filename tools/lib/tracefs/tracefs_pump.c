@@ -141,10 +141,7 @@ static size_t count_unread(const struct tracefs_reader *r)
 	return ioctl(r->reader->fd, FIONREAD, &bytes) ? 0 : bytes;
 }
 
-/*
- * What those who have the reader's descriptor have taken from it. While the process writes a
- * sub-buffer to a pipe that has room, it is not known whether that is in the pipe: this waits.
- */
+/* While the process writes to a pipe with room, it is not known whether that is in it: wait. */
 struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r)
 {
 	const size_t page = r->reader->subbuf_size;

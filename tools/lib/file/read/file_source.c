@@ -286,10 +286,7 @@ static uint64_t time_after(const struct file_source *src)
 	return hyptrace_file_u64(f, time);
 }
 
-/*
- * Find the latest time that the next sub-buffer can have: if it is damaged, it can have one that is
- * hundreds of years later. The sub-buffer after it is not earlier, unless that is damaged.
- */
+/* The latest good time of the next sub-buffer: that after it is not earlier, unless damaged. */
 static uint64_t find_latest(const struct file_source *src)
 {
 	const struct hyptrace_file_info *info = &src->file->meta.info;

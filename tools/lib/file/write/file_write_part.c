@@ -221,10 +221,7 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	return 0;
 }
 
-/*
- * Keep what is in the pipe, which was consumed from the ring, and what the part has of its first
- * sub-buffer: nothing more can be written because of @err. Return the negative errno.
- */
+/* After @err: keep what is in the pipe, and what the part has of its first sub-buffer. */
 static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
 		     struct hyptrace_error *err)
 {
