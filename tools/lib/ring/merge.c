@@ -234,7 +234,9 @@ uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int s
  */
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge)
 {
-	const uint64_t since = merge->nr_pending ? merge->sources[merge->heap[0]].since : UINT64_MAX;
+	uint64_t since = UINT64_MAX;
 
+	if (merge->nr_pending)
+		since = merge->sources[merge->heap[0]].since;
 	return since > UINT64_MAX - merge->bound ? UINT64_MAX : since + merge->bound;
 }

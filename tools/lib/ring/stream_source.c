@@ -39,7 +39,9 @@ static void name_consumer(struct hyptrace_stream *s, unsigned int cpu, struct hy
 
 static uint32_t latency(uint64_t bound)
 {
-	return MAX(MIN(bound / LATENCY_PART / NSEC_PER_USEC, LATENCY_USEC), HYPTRACE_LATENCY_MIN_US);
+	uint64_t usec = bound / LATENCY_PART / NSEC_PER_USEC;
+
+	return MAX(MIN(usec, LATENCY_USEC), HYPTRACE_LATENCY_MIN_US);
 }
 
 static void close_source(struct stream_source *src)

@@ -302,7 +302,9 @@ static bool is_mounted(void)
 
 static int open_dir(struct tracefs *t, const char *path, struct hyptrace_error *err)
 {
-	static const char *const mounts[] = { "/sys/kernel/tracing/", "/sys/kernel/debug/tracing/" };
+	static const char *const mounts[] = {
+		"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/",
+	};
 	const bool is_whole = *path == '/';
 	int errnum = ENOENT;
 	unsigned int i;

@@ -198,10 +198,12 @@ static int sync_head(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 static void sync_folder(const char *path)
 {
 	auto_free char *copy = strdup(path);
-	auto_close int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (fd >= 0)
-		fsync(fd);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }
 
 /* Give the main file its name, once all of it is on the disk: again one digit changes. */
