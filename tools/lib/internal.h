@@ -222,7 +222,7 @@ struct hyptrace_reader {
 	size_t				data_size;
 	const struct hyptrace_backend	*backend;	/* NULL: the driver */
 	void				*backend_arg;
-	bool				is_image;	/* of memory that does not change */
+	bool				is_image;	/* a dump: nobody reads it, or changes it */
 };
 
 const void *hyptrace_reader_subbuf(const struct hyptrace_reader *reader, uint32_t id);

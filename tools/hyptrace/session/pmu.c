@@ -103,7 +103,7 @@ static bool is_measured(const struct session *s, const struct hyptrace_field *me
 	return false;
 }
 
-/* Have the PMU count during the chosen and the enabled events, until session_release_pmu(). */
+/* Have the PMU count during the chosen and the enabled events that can be measured. */
 int session_hold_pmu(struct session *s, const struct event_choice *choice)
 {
 	const struct hyptrace_event *event = find_event(s);

@@ -55,7 +55,7 @@ struct pmu {
 	uint32_t	numbers[PMU_MAX];	/* what they stand for */
 	unsigned int	nr;			/* 0 without --pmu */
 	uint32_t	id;			/* of the event pmu */
-	const char	*only;			/* the event to measure; NULL: each chosen one */
+	const char	*only;			/* the event to measure; NULL: each that can be */
 	const char	**held;			/* events that are held, for free() */
 	unsigned int	nr_held;
 };
@@ -94,7 +94,7 @@ struct gap {
 struct gaps {
 	struct context			*ctx;
 	const char			*remote;
-	const char			*own;		/* the verb's filter, only for the file */
+	const char			*own;		/* filter of the verb, not at EL2; or NULL */
 	bool				owns_filters;	/* all filters of @events are the verb's */
 	bool				hears_triggers;	/* the verb says which trigger has fired */
 	bool				has_looked;

@@ -6,8 +6,10 @@
 
 /*
  * Losses that no record of a snapshot reports: those before the first and after the last event. The
- * counters of the ring have both, up to what a consumer has learnt: unreported. While events are
- * lost, they do not tell how many were lost at the time of the snapshot.
+ * ring does not hold them: a consumer learns the former from the swap, and the latter from the
+ * sub-buffer that follows. The counters of the ring have both, up to what a consumer has learnt:
+ * unreported. While events are lost, the counters do not tell how many were lost at the time of the
+ * snapshot.
  */
 struct edge_losses {
 	uint64_t	begin;	/* before the first event, or HYPTRACE_LOST_UNKNOWN */

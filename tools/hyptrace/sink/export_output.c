@@ -99,7 +99,7 @@ static int begin_tar(struct export_output *output)
 	static const struct tar_header header;
 	int fd;
 
-	/* the output cannot be written backwards: from here on, fd is the real one */
+	/* the output cannot be written backwards: output->fd becomes the real one */
 	if (!output->part) {
 		fd = export_open_unnamed();
 		if (fd < 0)

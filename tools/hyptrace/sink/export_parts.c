@@ -72,6 +72,7 @@ static void end_work(struct work *w)
 	flush(w);
 	if (w->is_begun)
 		w->part.x->format->end_part(&w->part);
+	/* empty if the format has no buffer */
 	out_flush(&w->out);
 	if (out && !out->error && w->out.error != ECANCELED)
 		out->error = w->out.error;

@@ -112,8 +112,9 @@ static inline char *stamp_put(struct stamp *stamp, char *to, uint64_t ts)
 /*
  * csv.c: a table of all events has the columns ts, cpu, event and lost, and one for each field of
  * any event; a table of one event has ts, cpu and its fields. A field whose values have names has
- * another column FIELD_name. A loss is a row without an event; its column lost is empty if nobody
- * knows the number. The last columns are those of the origin, which must stay valid; or NULL.
+ * another column FIELD_name. A column of a field is empty for the other events. A loss is a row
+ * without an event; its column lost is empty if nobody knows the number. The last columns are those
+ * of @origin, which must stay valid, or may be NULL.
  */
 struct csv *csv_new(struct hyptrace_formats *formats, struct hyptrace_event *const *events,
 		    unsigned int nr, const struct origin *origin);

@@ -8,7 +8,7 @@ enum {
 	OPT_MODE,
 	OPT_RATE,
 	OPT_AFTER,
-	OPT_TRIGGER,	/* plus HYPTRACE_TRIGGER_ACTION_... */
+	OPT_TRIGGER,	/* plus HYPTRACE_TRIGGER_ACTION_...: the last one */
 };
 
 /* load takes all but the first one */

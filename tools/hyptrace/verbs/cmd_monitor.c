@@ -31,7 +31,7 @@ struct monitor {
 	uint64_t	nsec;		/* what it means */
 	const char	*name;		/* of the remote that has the triggers */
 	unsigned int	nr_fired;	/* events that have fired and were printed */
-	bool		goes_on;	/* the recording, after the last one */
+	bool		goes_on;	/* it records some sub-buffers more */
 	bool		was_armed;
 	bool		is_late;	/* the time is over */
 };

@@ -94,8 +94,9 @@ static const char *why(int ret)
 
 /*
  * Read a list whose first page is at an address. @has_sum: its pages have sums. list->cpu says
- * whose list it must be, 0 for others; the caller frees list->at. Return 0; -ENODATA if the dump
- * does not have all of it, -EBADMSG if it is damaged, or -ENOMEM.
+ * whose list it must be, 0 for others; the caller frees list->at. All that the list says is
+ * checked: the memory may be damaged. Return 0; -ENODATA if the dump does not have all of it,
+ * -EBADMSG if it is damaged, or -ENOMEM.
  */
 static int read_list(const struct dump *d, uint64_t address, bool has_sum, struct dump_list *list)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The memory of a dump. libkdumpfile reads it, unless it is an image that has outlived a reset. */
+/*
+ * The memory of a dump. libkdumpfile reads vmcore files of kdump, also compressed by makedumpfile,
+ * and what QEMU's dump-guest-memory writes. An image of memory that has outlived a reset
+ * (/dev/hyptrace-previous, or a copy of it) needs no library.
+ */
 #include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
@@ -100,7 +104,11 @@ static bool load_library(struct hyptrace_error *err)
 	return false;
 }
 
-/* False: libkdumpfile 0.5.1, which trusts the sizes and offsets of an ELF head, may crash. */
+/*
+ * Read the head of an ELF file, if that is what the dump is. libkdumpfile 0.5.1 trusts the sizes
+ * and offsets in it, and may crash. Return false if it must not read the file. Format: elf(5),
+ * System V ABI
+ */
 static bool read_elf_head(const struct dump_memory *mem, Elf64_Ehdr *head, uint64_t *file_size)
 {
 	const int data = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
@@ -208,7 +216,10 @@ static bool read_kdump(struct dump_memory *mem, uint64_t address, void *to, size
 	       got == size;
 }
 
-/* It may be inside a larger page of the dump. The newest is the one: a kexec may leave others. */
+/*
+ * At the beginning of any page that the dump has. Its own pages may be larger, as QEMU's are. The
+ * newest is the one: a kernel that was there before, as before a kexec, may have left its own.
+ */
 static struct hyptrace_dump *find_anywhere(struct dump_memory *mem)
 {
 	kdump_attr_t size = { .type = KDUMP_NUMBER }, map = { .type = KDUMP_BITMAP };

@@ -289,7 +289,10 @@ static int parse_one(struct parser *p)
 			    word_at(p->pos));
 }
 
-/* Parse what an operator joins: where an operand would come to @end, the next one continues. */
+/*
+ * Parse what an operator joins: in the comparisons of the operands so far, replace the end @end by
+ * the next comparison.
+ */
 static int parse_joined(struct parser *p, int (*parse)(struct parser *p), const char *operator,
 			uint32_t end)
 {

@@ -5,8 +5,8 @@
  * for the writer and for the reader what their values are.
  *
  * It is written when a recording begins, and again when it ends. Both have the same length, so
- * counts have all their digits. Unknown lines, and values after those that are known, are skipped:
- * later versions may add them.
+ * counts have all their digits. The text that is read may be damaged: an error names its line.
+ * Unknown lines, and values after those that are known, are skipped: later versions may add them.
  */
 #include "file_meta.h"
 #include "internal.h"

@@ -6,7 +6,10 @@
 
 #include "stream.h"
 
-/* The latency of the rings, at most this part of the bound, which has to cover TOGETHER_PART too */
+/*
+ * The latency of the rings: after this time at most poll() reports an event. It takes at
+ * most this part of the bound for the order, which also has to cover TOGETHER_PART.
+ */
 #define LATENCY_USEC	3000
 #define LATENCY_PART	3
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The format files. Mainline's offsets are wrong: each field is at a multiple of its size here. */
+/*
+ * The format files of tracefs: which fields an event has, and where they are in its text.
+ *
+ * The offsets in mainline's files are wrong. They matter only for raw pipes, which mainline does
+ * not have. So sub-buffers have a layout of our own: each field at a multiple of its size.
+ */
 #include "tracefs.h"
 
 /* The values of the field reason: print formats name a function of the kernel instead. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The process of a CPU, and its reader. A timer interrupts reads: EINTR tells of an empty ring. */
+/*
+ * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers. A timer
+ * interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -141,7 +144,10 @@ static size_t count_unread(const struct tracefs_reader *r)
 	return ioctl(r->reader->fd, FIONREAD, &bytes) ? 0 : bytes;
 }
 
-/* While the process writes to a pipe with room, it is not known whether that is in it: wait. */
+/*
+ * What those who have the reader's descriptor have taken from it. While the process writes a
+ * sub-buffer to a pipe that has room, it is not known whether that is in the pipe: this waits.
+ */
 struct tracefs_counts hyptrace_tracefs_count_read(const struct tracefs_reader *r)
 {
 	const size_t page = r->reader->subbuf_size;
@@ -285,7 +291,10 @@ static bool can_read(int fd)
 	return ret > 0;
 }
 
-/* End a process that hangs, and lose what is not in the file, which has r->rest of @taken bytes. */
+/*
+ * End a process that does not end, or whose sub-buffers nobody takes, and lose what it still had.
+ * @taken bytes came from the pipe; the file has the first r->rest.
+ */
 static void give_up(struct tracefs_reader *r, int file, size_t taken)
 {
 	const size_t page = r->reader->subbuf_size;

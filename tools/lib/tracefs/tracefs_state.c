@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The state of a tracer: a process of its own restores it, even if hyptrace is killed. */
+/*
+ * The files of a tracer in tracefs: what is on, and what a reader holds on. tracefs itself restores
+ * nothing, so a process of its own does it, even if hyptrace is killed.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -420,6 +420,7 @@ struct perfetto_vcpu *perfetto_vcpu(struct perfetto *p, uint32_t pid, bool is_kn
 		entry->ptr = vcpu;
 	}
 	vcpu = vcpu ?: p->other;
+	/* its VM is known only now */
 	if (is_known && !vcpu->is_known) {
 		vcpu->is_known = true;
 		vcpu->handle = handle;

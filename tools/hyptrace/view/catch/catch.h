@@ -56,7 +56,7 @@ void caught_free(struct caught *caught);
 struct catch_counting {
 	bool				is_used;	/* EL2 counts the event */
 	uint32_t			breaks;		/* others have reset or ended it so often */
-	struct hyptrace_event_counter	**base;		/* after the last break; NULL if 0 */
+	struct hyptrace_event_counter	**base;		/* when that began; NULL: 0 */
 	unsigned int			nr_base;
 	struct hyptrace_event_counter	**now;		/* less @base; NULL: read them again */
 	struct counter_sums		sums;		/* of @now */
@@ -93,7 +93,7 @@ struct catcher {
 	char				*name;		/* of the event */
 	const char			*text;		/* the filter in @what, or NULL */
 	uint64_t			after;		/* print so many events after each one */
-	uint64_t			limit;		/* end after so many, or keep them; or 0 */
+	uint64_t			limit;		/* live: to end after; file: to keep; or 0 */
 	struct caught			*kept;		/* of a file: the last ones so far */
 	struct caught			*kept_last;
 	uint64_t			nr_kept;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* hyptrace catch --snapshot: have "record --snapshot" save the rings each time. */
+/*
+ * hyptrace catch --snapshot: "record --snapshot" saves what all rings hold each time that something
+ * is caught. Nothing is consumed, and between two catches nothing is done.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -171,7 +171,8 @@ static void subtract(struct hyptrace_event_counter *now, const struct hyptrace_e
 
 /*
  * If others have reset the counters or switched them off, count again, and begin with what they
- * have now. One that has less than its base was reset: what it has was counted since then.
+ * have now. One that has less than its base was reset: what it has was counted since then. Without
+ * a base, all that is counted counts.
  */
 static void read_sums(struct catcher *c)
 {

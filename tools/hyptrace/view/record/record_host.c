@@ -202,9 +202,10 @@ static void run_guard(struct tracefs_instance *instance, int fd)
 	while (read(fd, &c, 1) < 0 && errno == EINTR)
 		;
 	for (tries = 0; tries < REMOVE_TRIES; tries++) {
+		if (tries)
+			usleep(REMOVE_PAUSE_USEC);
 		if (!tracefs_instance_destroy(instance) || errno == ENOENT)
 			_exit(0);
-		usleep(REMOVE_PAUSE_USEC);
 	}
 	_exit(1);
 }

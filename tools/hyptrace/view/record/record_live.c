@@ -15,7 +15,10 @@
 
 #define READY_MAX	64
 
-/* A ring is read when a quarter of it holds data: few calls for many events, but before a loss */
+/*
+ * A ring is read when a quarter of it holds data: that makes few calls for many events, and
+ * leaves time before events are lost. The driver looks at the rings as often as this.
+ */
 #define WATERMARK_PERCENT	25
 #define LOOK_USEC		5000
 

@@ -40,7 +40,10 @@ uint64_t loglin_percentile(const struct loglin *h, unsigned int permille);
 double loglin_deviation(const struct loglin *h);
 /* That of the mean, as a part of the mean; 0 if it is not known */
 double loglin_error(const struct loglin *h);
-/* Values from @from to below @to (0: no end); within 1 % of a limit, one may count in the next. */
+/*
+ * Values from @from to below @to (0: no end). Of ranges that follow each other, just one has a
+ * value: within 1 % of a limit, maybe the wrong one.
+ */
 uint64_t loglin_range_count(const struct loglin *h, uint64_t from, uint64_t to);
 
 /* The smallest value of a block, which is below LOGLIN_BLOCKS */

@@ -37,6 +37,7 @@ static void keep_slow(struct stat_cpu *cpu, struct stat_key owner,
 	memcpy(kept->data, rec->data, rec->size);
 }
 
+/* @to is empty, and stays so if the event is unknown. */
 static void put_text(const struct stat_slow *slow, const struct hyptrace_record *rec, char *to)
 {
 	auto_free char *line = NULL, *plain = NULL;

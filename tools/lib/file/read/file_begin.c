@@ -18,7 +18,10 @@ static int time_of(struct file_source *src, uint64_t subbuf, uint64_t *ts,
 	return 0;
 }
 
-/* The first of @nr sub-buffers from @ts on is in [@low, @high], which differ only after damage. */
+/*
+ * Find the first of @nr sub-buffers that begins at @ts or later; @nr if there is none. It is from
+ * @low to @high: these differ only if a sub-buffer on the way there is damaged.
+ */
 static int find_time(struct file_source *src, uint64_t ts, uint64_t nr, uint64_t *low,
 		     uint64_t *high, struct hyptrace_error *err)
 {

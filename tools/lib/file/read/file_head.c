@@ -73,9 +73,9 @@ static void read_places(struct hyptrace_file *f, struct file_cursor *c, uint32_t
 	uint32_t i;
 
 	/* memory that is not used is not allocated */
-	if (!f->places)
+	if (nr && !f->places)
 		f->places = malloc(FILE_CPU_LIMIT * sizeof(*f->places));
-	if (!f->places && !c->ret)
+	if (nr && !f->places && !c->ret)
 		c->ret = hyptrace_error_memory(c->err);
 	for (i = 0; i < nr && !c->ret; i++) {
 		place.cpu = number ? hyptrace_cursor_u32(c) : i;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events of a CPU's sub-buffers. Those of other machines are converted to those of this one. */
+/*
+ * The sub-buffers of a CPU in a trace file, and their events.
+ *
+ * Sub-buffers of machines with another byte order, or with a commit word of 32 bits, are converted
+ * to those of this machine. So the decoder, the print steps, the filters and the exports see only
+ * sub-buffers and payloads of this machine.
+ */
 #include "file.h"
 
 #define WORD	sizeof(uint32_t)
@@ -286,7 +292,10 @@ static uint64_t time_after(const struct file_source *src)
 	return hyptrace_file_u64(f, time);
 }
 
-/* The latest good time of the next sub-buffer: that after it is not earlier, unless damaged. */
+/*
+ * Find the latest time that the next sub-buffer can have: if it is damaged, it can have one that is
+ * hundreds of years later. The sub-buffer after it is not earlier, unless that is damaged.
+ */
 static uint64_t find_latest(const struct file_source *src)
 {
 	const struct hyptrace_file_info *info = &src->file->meta.info;

@@ -5,9 +5,10 @@
  *
  * A crash must not lose data, and a power cut may leave any sector of what was not synced. So the
  * head gets the places of all data, which a reader ignores; once they are on the disk, one digit of
- * the text tells it to use them. Only then parts are moved: it takes from the main file what a part
- * does not have any more. A part is removed once its data is on the disk in the main file. On a
- * full disk it gives up its room block by block, each of which was synced in the main file before.
+ * the text changes, which tells the reader to use them. The parts are moved only after that: the
+ * reader then takes from the main file what a part does not have any more. A part is removed once
+ * its data is on the disk in the main file. If the disk is full, the part gives up its room block
+ * by block, each of which was synced in the main file before.
  */
 #include <fcntl.h>
 #include <libgen.h>

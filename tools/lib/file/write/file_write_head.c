@@ -113,7 +113,11 @@ static void put_host_formats(FILE *f, const struct hyptrace_file_host *host)
 	}
 }
 
-/* KernelShark needs process ids: the event's id is one, unless the host's have another place. */
+/*
+ * Describe an event. Other programs tell tasks apart by their process ids, and KernelShark draws
+ * nothing without them. EL2 has no tasks: the id of the event takes the place. The host's events
+ * have process ids elsewhere, and others expect one place.
+ */
 static bool put_format(FILE *f, const struct hyptrace_file_writer *w,
 		       const struct hyptrace_event *event)
 {

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts of a file that is written. What a full disk has no room for stays in memory. */
+/*
+ * The parts of a trace file that is being written: make them, and append sub-buffers to them.
+ * For file_write.c, file_write_zstd.c and file_write_finish.c.
+ *
+ * If the disk is full, the data that it had no room for stays in memory. hyptrace_file_finish()
+ * tries to write it to the room that the reserve has kept.
+ */
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -221,7 +227,10 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	return 0;
 }
 
-/* After @err: keep what is in the pipe, and what the part has of its first sub-buffer. */
+/*
+ * Keep what is in the pipe, which was consumed from the ring, and what the part has of its first
+ * sub-buffer: nothing more can be written because of @err. Return the negative errno.
+ */
 static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, size_t size,
 		     struct hyptrace_error *err)
 {

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compress sub-buffers in a thread: the reading thread only fills chunks. See file_data.c. */
+/*
+ * Compress sub-buffers, in a thread of its own: the thread that reads the rings only fills
+ * chunks. For file_write.c and file_write_finish.c.
+ *
+ * A part is a u32 with the number of its chunks, 0 until the file is finished, and the chunks:
+ * a u32 with the compressed bytes, a u32 with the bytes of the sub-buffers, and the compressed
+ * bytes. Each chunk is a frame of zstd that needs no other chunk.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <zstd.h>
 
 #include "file_write.h"
 
-/* Bytes of a chunk: larger ones hardly get smaller. And of all CPUs: all may be in memory. */
+/*
+ * Bytes of sub-buffers in a chunk. Larger ones hardly get smaller by compression. A reader, and
+ * this writer, may have a chunk of each CPU in memory: many CPUs have smaller ones.
+ */
 #define CHUNK_SIZE	(256 << 10)
 #define CHUNK_SIZE_ALL	(16 << 20)
 
@@ -16,7 +26,10 @@
 /* Bytes that wait for the thread at most. They hide a disk that is slow for a while. */
 #define WAITING_MAX	(32 << 20)
 
-/* A chunk is compressed after this time, full or not: a crash loses no more than without it. */
+/*
+ * A chunk is compressed after this time, full or not, once the ring is empty: a crash loses what
+ * came since the recorder looked at the ring, twice a second, as without compression.
+ */
 #define CHUNK_NSEC	(400 * NSEC_PER_MSEC)
 #define CLOCK		CLOCK_MONOTONIC_COARSE
 
