@@ -40,10 +40,9 @@
 /**
  * enum hyptrace_op - first argument of __hyptrace()
  *
- * @HYPTRACE_OP_INFO: (what) what = 0: the contract version; 1: hash of the list
- *	of events (hyptrace_event_list_hash()), never negative; 2: bit per id of an event that
- *	the writer cannot record, since its kernel has no place for a hook of that event; 3: the
- *	same of an event that some hooks record, and others, which have no place, do not.
+ * @HYPTRACE_OP_INFO: (what) what = 0: the contract version; 1: hash of the list of events
+ *	(hyptrace_event_list_hash()), never negative; 2: bit per id of an event that cannot be
+ *	recorded, since its hook has no place in this kernel; 3: the same if some hooks have one.
  * @HYPTRACE_OP_RING_BEGIN: (cpu, nr_pages, flags) start building a ring of
  *	nr_pages data pages, the reader's spare included. -EBUSY unless EMPTY.
  * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page for pointers to table pages. Each
@@ -60,26 +59,22 @@
  *	pages, and with the first ones of a table its page: 1 while there are more, 0 when EMPTY.
  *	-EBUSY while a CPU is attached or parked, or events are still to be moved. After
  *	the first RING_FREE no other op but RING_FREE is accepted.
- * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: start recording the events whose bits
- *	are set. If it is attached already, change the bits only; any CPU may do that
- *	while the ring is parked.
+ * @HYPTRACE_OP_ATTACH: (cpu, events) on that CPU: start recording the events whose bits are set. If
+ *	it is attached already, change the bits only; any CPU may do that while the ring is parked.
  * @HYPTRACE_OP_DETACH: (cpu) stop recording; on that CPU, or on any while the ring is parked.
- * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with
- *	data in exchange for its spare, of which it has consumed that many bytes. Returns
- *	the id of the new reader page; struct hyptrace_meta has the rest. -EAGAIN when no
- *	other sub-buffer has data; -ESTALE when the reader's page has more than consumed;
- *	-EBUSY from EXCHANGE until all is moved.
- * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or
- *	on any while none is attached. The ring's time continues; but if the clock was set
- *	far back, the ring's time is set back, too. Returns 1 while old time stamps are
- *	still to be wiped: call again until 0.
+ * @HYPTRACE_OP_SWAP: (cpu, consumed) give the reader the oldest sub-buffer with data in exchange
+ *	for its spare, of which it has consumed that many bytes. Returns the id of the new reader
+ *	page; struct hyptrace_meta has the rest. -EAGAIN when no other sub-buffer has data; -ESTALE
+ *	when the reader's page has more than consumed; -EBUSY from EXCHANGE until all is moved.
+ * @HYPTRACE_OP_RESET: (cpu) throw away all events and counters; on that CPU, or on any while none
+ *	is attached. The ring's time continues; but if the clock was set far back, the ring's time
+ *	is set back, too. Returns 1 while old time stamps are still to be wiped: call again until 0.
  * @HYPTRACE_OP_SYNC: (cpu) publish the counters in struct hyptrace_meta, and seal the sub-buffer
  *	that the writer is in, if the ring is HYPTRACE_RING_KEPT.
- * @HYPTRACE_OP_EXCHANGE: (cpu) on that CPU, or on any while none is attached: exchange
- *	its ring for the spare one, which becomes RETIRED. The events stay in the retired
- *	ring until they are moved, and the counters continue. The reader keeps its
- *	sub-buffer with the data: it changes places with the reader's of the spare ring.
- *	-EBUSY when the spare ring is already retired.
+ * @HYPTRACE_OP_EXCHANGE: (cpu) on that CPU, or on any while none is attached: exchange its ring for
+ *	the spare one, which becomes RETIRED. The events stay in the retired ring until they are
+ *	moved, and the counters continue. The reader keeps its sub-buffer with the data: it changes
+ *	places with the reader's of the spare ring. -EBUSY when the spare ring is already retired.
  * @HYPTRACE_OP_MOVE: (cpu) move the youngest sub-buffer of the retired ring to the
  *	CPU's ring, as its oldest. Returns enum hyptrace_move, or -ENODEV when no ring is
  *	retired. struct hyptrace_meta of the CPU's ring says which pages were exchanged.
@@ -109,10 +104,9 @@
  *	which struct hyptrace_meta repeats. Of a timed event that begins before PAUSE and ends
  *	after ARM, the duration is wrong, unless ATTACH of its CPU is between the two.
  * @HYPTRACE_OP_COUNT_PAGE: (cpu, pfn, shared_pfn) donate a page for the CPU's counters, and share
- *	and pin the page shared_pfn, where EL2 publishes them: the next of
- *	HYPTRACE_COUNT_PAGES pairs. -EBUSY if all are there, or COUNT_FREE has failed half way.
- *	After -ENOTRECOVERABLE EL2 keeps the first page for good; after any other error the host
- *	has both.
+ *	and pin the page shared_pfn, where EL2 publishes them: the next of HYPTRACE_COUNT_PAGES
+ *	pairs. -EBUSY if all are there, or COUNT_FREE has failed half way. After -ENOTRECOVERABLE
+ *	EL2 keeps the first page for good; after any other error the host has both.
  * @HYPTRACE_OP_COUNT_FREE: (cpu) wipe and give back the last pair of pages: 1 while there are
  *	more, else 0. -EBUSY while the CPU counts an event.
  * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
@@ -175,59 +169,34 @@ enum hyptrace_info {
 	HYPTRACE_INFO_INCOMPLETE,
 };
 
-/**
- * enum hyptrace_write - what HYPTRACE_OP_WRITE writes
- * @HYPTRACE_WRITE_SELFTEST: selftest
- * @HYPTRACE_WRITE_PRINTK: hyp_printk
- * @HYPTRACE_WRITE_FAULT: no event: EL2 panics or waits when it next comes to the point id, enum
- *	hyptrace_fault_point. -EINVAL without CONFIG_HYPTRACE_FAULTS
- */
+/* What HYPTRACE_OP_WRITE writes: the events selftest and hyp_printk, or none */
 enum hyptrace_write {
 	HYPTRACE_WRITE_SELFTEST,
 	HYPTRACE_WRITE_PRINTK,
+	/* no event: arm enum hyptrace_fault_point id; -EINVAL without CONFIG_HYPTRACE_FAULTS */
 	HYPTRACE_WRITE_FAULT,
 };
 
-/**
- * enum hyptrace_fault_point - where a kernel for tests has EL2 panic, or wait
- * @HYPTRACE_FAULT_NONE: nowhere
- * @HYPTRACE_FAULT_RESERVE: while it reserves room for an event: its header is written
- * @HYPTRACE_FAULT_COMMIT: before it commits an event that is written
- * @HYPTRACE_FAULT_SWAP: while it swaps the reader page, before it publishes that
- * @HYPTRACE_FAULT_USER: before it returns to user space of the host, such as after an abort there
- * @HYPTRACE_FAULT_TLBI: after it has invalidated TLB entries: it waits for 1/16 s there
- */
+/* Where a kernel for tests has EL2 panic, or wait */
 enum hyptrace_fault_point {
 	HYPTRACE_FAULT_NONE,
-	HYPTRACE_FAULT_RESERVE,
-	HYPTRACE_FAULT_COMMIT,
-	HYPTRACE_FAULT_SWAP,
-	HYPTRACE_FAULT_USER,
-	HYPTRACE_FAULT_TLBI,
+	HYPTRACE_FAULT_RESERVE,	/* reserving room for an event: its header is written */
+	HYPTRACE_FAULT_COMMIT,	/* before it commits an event that is written */
+	HYPTRACE_FAULT_SWAP,	/* swapping the reader page, before it publishes that */
+	HYPTRACE_FAULT_USER,	/* returning to user space of the host, as after an abort */
+	HYPTRACE_FAULT_TLBI,	/* TLB entries are invalidated: it waits for 1/16 s there */
 };
 
-/**
- * enum hyptrace_page_owner - the owner of a page, and with whom it is shared
- * @HYPTRACE_PAGE_NO_MEMORY: the page is no memory
- * @HYPTRACE_PAGE_HOST: the host owns it alone
- * @HYPTRACE_PAGE_HOST_SHARED_HYP: the host owns it, and shares it with EL2
- * @HYPTRACE_PAGE_HOST_SHARED_GUEST: the host owns it, and shares it with guests, which are
- *	therefore not protected
- * @HYPTRACE_PAGE_HOST_SHARED_FFA: the host owns it, and shares it with the secure world (FF-A)
- * @HYPTRACE_PAGE_HYP: EL2 owns it alone
- * @HYPTRACE_PAGE_HYP_SHARED_HOST: EL2 owns it, and shares it with the host
- * @HYPTRACE_PAGE_GUEST: a protected guest owns it. EL2 does not say which one, nor whether the
- *	guest shares it
- * @HYPTRACE_NR_PAGE_OWNERS: number of the above
- */
+/* The owner of a page, and with whom it shares the page */
 enum hyptrace_page_owner {
 	HYPTRACE_PAGE_NO_MEMORY,
-	HYPTRACE_PAGE_HOST,
+	HYPTRACE_PAGE_HOST,			/* alone */
 	HYPTRACE_PAGE_HOST_SHARED_HYP,
-	HYPTRACE_PAGE_HOST_SHARED_GUEST,
-	HYPTRACE_PAGE_HOST_SHARED_FFA,
-	HYPTRACE_PAGE_HYP,
+	HYPTRACE_PAGE_HOST_SHARED_GUEST,	/* with guests, which are not protected then */
+	HYPTRACE_PAGE_HOST_SHARED_FFA,		/* with the secure world */
+	HYPTRACE_PAGE_HYP,			/* alone */
 	HYPTRACE_PAGE_HYP_SHARED_HOST,
+	/* a protected one: EL2 does not say which one, nor whether it shares the page */
 	HYPTRACE_PAGE_GUEST,
 	HYPTRACE_NR_PAGE_OWNERS
 };
@@ -249,52 +218,28 @@ enum hyptrace_page_owner {
 #define HYPTRACE_FILTER_NUMBER_SHIFT	48
 #define HYPTRACE_FILTER_NR_TERMS_SHIFT	56
 
-/**
- * enum hyptrace_term_op - operator of a term
- * @HYPTRACE_TERM_EQ: field == value
- * @HYPTRACE_TERM_NE: field != value
- * @HYPTRACE_TERM_LT: field < value
- * @HYPTRACE_TERM_LE: field <= value
- * @HYPTRACE_TERM_GT: field > value
- * @HYPTRACE_TERM_GE: field >= value
- * @HYPTRACE_TERM_AND: (field & value) != 0
- * @HYPTRACE_TERM_NR_OPS: number of operators
- */
+/* Operator of a term */
 enum hyptrace_term_op {
-	HYPTRACE_TERM_EQ,
-	HYPTRACE_TERM_NE,
-	HYPTRACE_TERM_LT,
-	HYPTRACE_TERM_LE,
-	HYPTRACE_TERM_GT,
-	HYPTRACE_TERM_GE,
-	HYPTRACE_TERM_AND,
+	HYPTRACE_TERM_EQ,	/* field == value */
+	HYPTRACE_TERM_NE,	/* field != value */
+	HYPTRACE_TERM_LT,	/* field < value */
+	HYPTRACE_TERM_LE,	/* field <= value */
+	HYPTRACE_TERM_GT,	/* field > value */
+	HYPTRACE_TERM_GE,	/* field >= value */
+	HYPTRACE_TERM_AND,	/* (field & value) != 0 */
 	HYPTRACE_TERM_NR_OPS
 };
 
-/**
- * struct hyptrace_term - a term of a filter: a comparison of a field with a value
- * @value:	64 bits, in two's complement. The field is extended to 64 bits
- * @offset:	of the field in the payload, behind the event id
- * @width:	bytes of the field: 1, 2, 4 or 8, inside the payload
- * @op:		enum hyptrace_term_op
- * @is_signed:	1: the field is signed, and the comparison, too; else 0
- * @on_true:	if it is true, the number of the next term, which is greater than that of
- *		this one; or HYPTRACE_FILTER_ACCEPT, HYPTRACE_FILTER_REJECT or
- *		HYPTRACE_FILTER_RECORD
- * @on_false:	the same if it is false
- * @reserved:	0
- *
- * The evaluation begins with term 0.
- */
+/* A term of a filter: compares a field with a value. The evaluation begins with term 0. */
 struct hyptrace_term {
-	__u64 value;
-	__u16 offset;
-	__u8 width;
-	__u8 op;
-	__u8 is_signed;
-	__u8 on_true;
-	__u8 on_false;
-	__u8 reserved;
+	__u64 value;	/* in two's complement; the field is extended to 64 bits */
+	__u16 offset;	/* of the field in the payload, behind the event id */
+	__u8 width;	/* bytes of the field: 1, 2, 4 or 8, inside the payload */
+	__u8 op;	/* enum hyptrace_term_op */
+	__u8 is_signed;	/* 1: the field is signed, and the comparison, too; else 0 */
+	__u8 on_true;	/* number of a later term; or HYPTRACE_FILTER_ACCEPT, _REJECT or _RECORD */
+	__u8 on_false;	/* the same if the comparison is false */
+	__u8 reserved;	/* 0 */
 };
 
 /**
@@ -364,19 +309,12 @@ enum hyptrace_trigger {
 	HYPTRACE_NR_TRIGGERS
 };
 
-/**
- * struct hyptrace_fired - the event that has started or stopped the recording
- * @time:	its time, ns
- * @event:	its id
- * @reserved:	0
- * @arm:	the number that ARM was given, once the event has happened on this CPU. It is
- *		published last
- */
+/* The event that has started or stopped the recording */
 struct hyptrace_fired {
-	__u64 time;
-	__u32 event;
-	__u32 reserved;
-	__u64 arm;
+	__u64 time;	/* ns */
+	__u32 event;	/* its id */
+	__u32 reserved;	/* 0 */
+	__u64 arm;	/* number of ARM, once the event has happened on this CPU; published last */
 };
 
 /* Flags of HYPTRACE_OP_RING_BEGIN */
@@ -392,30 +330,21 @@ struct hyptrace_fired {
 /* Flag in the cpu argument of the RING ops: the CPU's spare ring */
 #define HYPTRACE_SPARE_RING	(1ULL << 32)
 
-/**
- * enum hyptrace_move - what HYPTRACE_OP_MOVE has done
- * @HYPTRACE_MOVE_NONE_LEFT: nothing: the retired ring has no sub-buffer to move
- * @HYPTRACE_MOVE_DROPPED: dropped a sub-buffer. If the CPU's ring was full, the sub-buffer
- *	counts as overwritten. If that ring was reset or loaded again since EXCHANGE, the
- *	sub-buffer does not count.
- * @HYPTRACE_MOVE_MOVED: moved a sub-buffer: struct hyptrace_moved says which
- */
+/* What HYPTRACE_OP_MOVE has done */
 enum hyptrace_move {
-	HYPTRACE_MOVE_NONE_LEFT,
+	HYPTRACE_MOVE_NONE_LEFT,	/* the retired ring has no sub-buffer to move */
+	/*
+	 * A sub-buffer. If the CPU's ring was full, it counts as overwritten. If that ring was
+	 * reset or loaded again since EXCHANGE, it does not count.
+	 */
 	HYPTRACE_MOVE_DROPPED,
-	HYPTRACE_MOVE_MOVED,
+	HYPTRACE_MOVE_MOVED,		/* a sub-buffer: see struct hyptrace_moved */
 };
 
-/**
- * struct hyptrace_moved - the pages that a MOVE has exchanged
- * @retired_id:	an id in the retired ring
- * @ring_id:	an id in the CPU's ring
- *
- * The page that had the one id has the other from now on, and the reverse.
- */
+/* The pages that a MOVE has exchanged: the one with one id has the other from now on. */
 struct hyptrace_moved {
-	__u32 retired_id;
-	__u32 ring_id;
+	__u32 retired_id;	/* in the retired ring */
+	__u32 ring_id;		/* in the CPU's ring */
 };
 
 #define HYPTRACE_CLOCK_SHIFT	32
@@ -428,15 +357,10 @@ struct hyptrace_moved {
 /* Two sub-buffers in the ring, and the reader's spare. */
 #define HYPTRACE_RING_MIN_PAGES	3
 
-/**
- * struct hyptrace_table_entry - a data page, as listed in a table page
- * @pfn:	its page frame number
- * @reserved:	for EL2, which keeps its own record of the page here once it owns the
- *		table page
- */
+/* A data page, as a table page lists it */
 struct hyptrace_table_entry {
 	__u64 pfn;
-	__u64 reserved[3];
+	__u64 reserved[3];	/* for EL2, which keeps its own record here once it owns the page */
 };
 
 /* Bytes of the data pages that a table lists */
@@ -457,75 +381,47 @@ enum hyptrace_ring_state {
 	HYPTRACE_RING_RETIRED,
 };
 
-/**
- * struct hyptrace_meta - what EL2 publishes of a ring in a page shared with the
- * host; EL2 writes it and never reads it
- * @written:	events that happened while enabled, the lost ones included
- * @overrun:	events overwritten before they were read
- * @dropped:	events dropped because the ring was full (discard mode)
- * @filtered:	events that happened while enabled but that their filter rejected;
- *		@written does not count them
- * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
- * @nr_entered:	how often the writer has moved to the next sub-buffer
- * @nr_overwritten: sub-buffers overwritten before they were read
- * @unread:	bytes of data in the complete sub-buffers of the ring: without the
- *		reader's page, and without the one that the writer is in
- * @nr_unread:	how many complete sub-buffers there are
- * @head_lost:	events missing right before the oldest sub-buffer of the ring
- * @reader_lost: events missing right before the reader's page
- * @reader_id:	the reader's page, an index in the order of the tables
- * @writer_in_reader_page: 1 while the writer still commits into the reader's page
- * @reader_entries: events in the reader's page, once @writer_in_reader_page is 0
- * @tail_id:	the sub-buffer that the writer is in, also if that is the reader's page
- * @state:	enum hyptrace_ring_state
- * @moved:	the answer of the last MOVE that returned HYPTRACE_MOVE_MOVED
- * @started:	the event that has started the recording, if it happened on this CPU
- * @stopped:	the event that has stopped it, or will
- * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY since the ring was
- *		loaded. RESET and EXCHANGE do not change it
- * @unfinished:	events that this CPU was recording when EL2 has panicked: 0 or 1. It is not recorded
- * @ended:	the number of ARM, if this CPU has ended the recording, which @stopped of this or of
- *		another CPU says why
- *
- * It describes a CPU's ring, never the spare one. EL2 updates it with every successful
- * SWAP, RESET, SYNC, ATTACH, DETACH, EXCHANGE and MOVE. The writer updates it when it moves
- * to the next sub-buffer, when it drops an event, and when a trigger fires. Between updates
- * only @written and @filtered become stale. So the host sees without a call whether there is
- * something to read. It must load @tail_id first, then @nr_unread and the commit of the
- * sub-buffer @tail_id.
+/*
+ * What EL2 publishes of a CPU's ring, never of the spare one, in a page shared with the host; EL2
+ * writes it and never reads it. EL2 updates it with every successful SWAP, RESET, SYNC, ATTACH,
+ * DETACH, EXCHANGE and MOVE. The writer updates it when it moves to the next sub-buffer, when it
+ * drops an event, and when a trigger fires. Between updates only @written and @filtered become
+ * stale. So the host sees without a call whether there is something to read. It must load @tail_id
+ * first, then @nr_unread and the commit of the sub-buffer @tail_id.
  */
 struct hyptrace_meta {
-	__u64 written;
-	__u64 overrun;
-	__u64 dropped;
-	__u64 filtered;
-	__u64 begin;
-	__u64 nr_entered;
-	__u64 nr_overwritten;
+	__u64 written;			/* events that happened while enabled, with the lost ones */
+	__u64 overrun;			/* events overwritten before they were read */
+	__u64 dropped;			/* events dropped because the ring was full */
+	__u64 filtered;			/* rejected by their filter; @written does not count them */
+	__u64 begin;			/* a reset threw away sub-buffers with an earlier time */
+	__u64 nr_entered;		/* how often the writer has moved to the next sub-buffer */
+	__u64 nr_overwritten;		/* sub-buffers overwritten before they were read */
+	/* bytes in the complete sub-buffers: without the reader's page, and without the writer's */
 	__u64 unread;
-	__u64 head_lost;
-	__u64 reader_lost;
-	__u32 nr_unread;
-	__u32 reader_id;
-	__u32 writer_in_reader_page;
-	__u32 reader_entries;
-	__u32 tail_id;
-	__u32 state;
-	struct hyptrace_moved moved;
-	struct hyptrace_fired started;
-	struct hyptrace_fired stopped;
+	__u64 head_lost;		/* events missing right before the oldest sub-buffer */
+	__u64 reader_lost;		/* events missing right before the reader's page */
+	__u32 nr_unread;		/* complete sub-buffers */
+	__u32 reader_id;		/* the reader's page, an index in the order of the tables */
+	__u32 writer_in_reader_page;	/* 1: the writer still commits into the reader's page */
+	__u32 reader_entries;		/* events in it, once @writer_in_reader_page is 0 */
+	__u32 tail_id;			/* where the writer is, also if that is the reader's page */
+	__u32 state;			/* enum hyptrace_ring_state */
+	struct hyptrace_moved moved;	/* by the last MOVE that returned HYPTRACE_MOVE_MOVED */
+	struct hyptrace_fired started;	/* what has started the recording, if on this CPU */
+	struct hyptrace_fired stopped;	/* likewise what has stopped it, or will */
+	/* HYPTRACE_TRIGGER_NOTIFYs fired since RING_READY; RESET and EXCHANGE do not change it */
 	__u64 notified;
+	/* number of ARM, if this CPU has ended the recording: @stopped of some CPU says why */
 	__u64 ended;
-	__u64 unfinished;
+	__u64 unfinished;		/* events being recorded when EL2 panicked: 0 or 1, lost */
 };
 
 /**
  * hyptrace_event_list_hash() - hash a list of events, to compare two lists
  * @list:	name and struct of each, as text
  *
- * FNV-1a without the sign bit, since HYPTRACE_OP_INFO can also return errnos.
- *
- * Return: the hash.
+ * Return: FNV-1a without the sign bit, since HYPTRACE_OP_INFO can also return errnos.
  */
 static inline __s64 hyptrace_event_list_hash(const char *list)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Counting: EL2's own counters, and how an event is counted. Included by ring.h; trace.c counts,
- * hcall.c and hooks.h call the functions.
- */
+/* Counting: EL2's own counters. Included by ring.h; trace.c counts, hcall.c and hooks.h set it. */
 #ifndef __HYPTRACE_COUNT_H
 #define __HYPTRACE_COUNT_H
 
@@ -22,21 +19,9 @@
 /* Times from here on are not added to a packed word. */
 #define HYPTRACE_COUNT_LONG	BIT_ULL(HYPTRACE_COUNT_PACKED_BUCKETS - 1)
 
-/**
- * struct hyptrace_private_count - EL2's own copy of struct hyptrace_count
- * @packed:	as published
- * @nr:		as published
- * @seq:	as published
- * @max:	as published
- * @total:	as published
- * @measured:	as published
- * @pmu:	as published
- * @reserved:	0
- * @limit:	longest time that changes nothing but a packed word
- * @distance:	bytes from @packed to the published packed words
- *
- * An event finds it by the address of its end: from there, the packed word of a time is as many
- * words back as the time has leading zeros.
+/*
+ * EL2's own copy of struct hyptrace_count. An event finds it by the address of its end: from there,
+ * the packed word of a time is as many words back as the time has leading zeros.
  */
 struct hyptrace_private_count {
 	u64	packed[HYPTRACE_COUNT_PACKED_BUCKETS];
@@ -46,9 +31,9 @@ struct hyptrace_private_count {
 	u64	total;
 	u64	measured;
 	u64	pmu[HYPTRACE_PMU_COUNTERS];
-	u64	reserved[4];
-	u64	limit;
-	u64	distance;
+	u64	reserved[4];	/* 0 */
+	u64	limit;		/* longest time that changes nothing but a packed word */
+	u64	distance;	/* bytes from @packed to the published packed words */
 };
 
 static_assert(sizeof(struct hyptrace_private_count) == sizeof(struct hyptrace_count));
@@ -57,48 +42,29 @@ static_assert(sizeof(struct hyptrace_private_count) == 64 * sizeof(u64));
 static_assert(offsetof(struct hyptrace_private_count, limit) + sizeof(u64) ==
 	      offsetof(struct hyptrace_private_count, distance));
 
-/**
- * struct hyptrace_count_begun - an event that has begun, and is to be counted when it ends
- * @counter:	the counter when it began; 0: none has begun
- * @end:	end of the counters of its key
- */
+/* An event that has begun, and is to be counted when it ends */
 struct hyptrace_count_begun {
-	u64 counter;
-	struct hyptrace_private_count *end;
+	u64 counter;				/* when it began; 0: none has begun */
+	struct hyptrace_private_count *end;	/* of the counters of its key */
 };
 
-/**
- * struct hyptrace_counting - what a CPU counts
- * @enter:	hyp_enter
- * @hcall:	host_hcall
- * @left:	reason of the last hyp_exit
- * @published:	where EL2 publishes @outside; NULL while hyp_enter is not counted
- * @outside:	as published
- * @selected:	bit per event id: what the CPU counts, hyp_exit with hyp_enter; 0 while it is off
- * @pmu:	what the CPU measures
- * @ends:	by key: the end of its counters
- *
- * count_lock (count.c) protects the fields that follow.
- * @events:	what @selected is unless the CPU is off
- * @off:	the CPU is switched off, so that any CPU may change the fields above
- * @nr_pages:	pages of counters that EL2 owns
- * @pages:	these pages
- * @shared:	the pages in which EL2 publishes them; NULL once EL2 has given it back
- */
+/* What a CPU counts */
 struct hyptrace_counting {
-	struct hyptrace_count_begun enter;
-	struct hyptrace_count_begun hcall;
-	u64 left;
-	u64 *published;
+	struct hyptrace_count_begun enter;	/* hyp_enter */
+	struct hyptrace_count_begun hcall;	/* host_hcall */
+	u64 left;	/* reason of the last hyp_exit */
+	u64 *published;	/* where EL2 publishes @outside; NULL while hyp_enter is not counted */
 	u64 outside[HYPTRACE_COUNT_EXITS];
-	u64 selected;
+	u64 selected;	/* bit per event id, hyp_exit with hyp_enter; 0 while the CPU is off */
 	struct hyptrace_pmu pmu;
-	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];
+	struct hyptrace_private_count *ends[HYPTRACE_COUNT_KEYS];	/* of each key's counters */
 
-	u64 events;
-	bool off;
-	u32 nr_pages;
+	/* count_lock (count.c) protects the fields that follow. */
+	u64 events;	/* what @selected is unless the CPU is off */
+	bool off;	/* the CPU is switched off: any CPU may change the fields above */
+	u32 nr_pages;	/* that EL2 owns */
 	struct hyptrace_private_count *pages[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
+	/* the pages in which EL2 publishes them; NULL once EL2 has given it back */
 	struct hyptrace_count *shared[HYPTRACE_COUNT_PAGES(PAGE_SIZE)];
 };
 

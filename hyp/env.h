@@ -40,30 +40,19 @@
 
 struct hyptrace_ring;
 
-/**
- * enum hyptrace_page_state - what a page is for the host, or for EL2
- * @HYPTRACE_PAGE_STATE_NONE: it has no access
- * @HYPTRACE_PAGE_STATE_OWNED: it owns the page alone
- * @HYPTRACE_PAGE_STATE_SHARED: it owns the page, and shares it
- * @HYPTRACE_PAGE_STATE_BORROWED: another owner shares the page with it
- */
+/* What a page is for the host, or for EL2 */
 enum hyptrace_page_state {
-	HYPTRACE_PAGE_STATE_NONE,
-	HYPTRACE_PAGE_STATE_OWNED,
-	HYPTRACE_PAGE_STATE_SHARED,
-	HYPTRACE_PAGE_STATE_BORROWED,
+	HYPTRACE_PAGE_STATE_NONE,	/* it has no access */
+	HYPTRACE_PAGE_STATE_OWNED,	/* it owns the page alone */
+	HYPTRACE_PAGE_STATE_SHARED,	/* it owns the page, and shares it */
+	HYPTRACE_PAGE_STATE_BORROWED,	/* another owner shares the page with it */
 };
 
-/**
- * struct hyptrace_page_states - what pKVM knows of a page
- * @host:	what the page is for the host
- * @hyp:	what it is for EL2
- * @nr_guests:	guests with which the host shares it
- */
+/* What pKVM knows of a page */
 struct hyptrace_page_states {
 	enum hyptrace_page_state host;
 	enum hyptrace_page_state hyp;
-	unsigned int nr_guests;
+	unsigned int nr_guests;	/* with which the host shares it */
 };
 
 #if defined(__KVM_NVHE_HYPERVISOR__)
@@ -141,10 +130,7 @@ static inline bool hyptrace_cpu_exists(u64 cpu)
 }
 
 #ifdef __clang__
-/*
- * clang has no constraint for the address of ldp and stp with an offset, but uses them for 128 bits
- * that are volatile.
- */
+/* clang has no constraint for ldp and stp with an offset, but uses them for 128 volatile bits. */
 union hyptrace_pair {
 	unsigned __int128 whole __aligned(sizeof(u64));
 	u64		words[2];
@@ -206,9 +192,8 @@ static __always_inline u64 hyptrace_read_counter(void)
 }
 
 /*
- * The same without an ISB. Right after an exception entry or return it is as good, since that
- * has synchronised the CPU. Elsewhere, as before a guest's first entry, the CPU may read the
- * counter before it has completed the instructions before.
+ * The same without an ISB: as good right after an exception entry or return, which has synchronised
+ * the CPU. Elsewhere, as before a guest's first entry, the CPU may read the counter too early.
  */
 static __always_inline u64 hyptrace_read_counter_synced(void)
 {
@@ -463,10 +448,7 @@ static inline int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states 
 		return -EOPNOTSUPP;
 	if (!hyptrace_pfn_valid(pfn))
 		return -ENOENT;
-	/*
-	 * The CPU must not read the states of another page speculatively. No mask keeps it from
-	 * that, since memory has holes.
-	 */
+	/* No mask keeps speculation from the states of another page, since memory has holes. */
 	spec_bar();
 	hyp_spin_lock(&host_mmu.lock);
 	hyp_spin_lock(&pkvm_pgd_lock);

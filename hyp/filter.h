@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Filters: conditions on the payload of an event. Included by ring.h; trace.c evaluates them,
- * hcall.c and load.c call the functions.
- */
+/* Filters: conditions on payloads. trace.c evaluates them, hcall.c and load.c set them. */
 #ifndef __HYPTRACE_FILTER_H
 #define __HYPTRACE_FILTER_H
 
@@ -10,50 +7,33 @@
 #include "abi.h"
 #include "entry.h"
 
-/**
- * struct hyptrace_filter_range - a term of HYPTRACE_OP_FILTER, as EL2 evaluates it
- * @first:	smallest value of the range
- * @mask:	bits of the word that are compared
- * @span:	largest value of the range, minus @first
- * @start:	offset of the word in the payload
- * @inside:	if the word is in the range: how many terms further the next one is, or
- *		HYPTRACE_FILTER_ACCEPT, HYPTRACE_FILTER_REJECT or HYPTRACE_FILTER_RECORD
- * @outside:	the same if it is not
- *
- * Each operator is a range of values, so that all need the same few instructions. The word has
- * the field anywhere inside it: @first, @mask and @span are shifted to its place.
+/*
+ * A term of HYPTRACE_OP_FILTER, as EL2 evaluates it. Each operator is a range of values, so that
+ * all need the same few instructions. The word has the field anywhere inside it: @first, @mask and
+ * @span are shifted to its place.
  */
 struct hyptrace_filter_range {
-	u64	first;
-	u64	mask;
-	u64	span;
-	u16	start;
+	u64	first;		/* smallest value of the range */
+	u64	mask;		/* bits of the word that are compared */
+	u64	span;		/* largest value of the range, minus @first */
+	u16	start;		/* offset of the word in the payload */
+	/* if the word is in the range: how many terms to go on, or HYPTRACE_FILTER_ACCEPT etc. */
 	u8	inside;
-	u8	outside;
+	u8	outside;	/* the same if it is not */
 };
 
-/**
- * struct hyptrace_ring_filter - a filter of an event
- * @terms:	the terms, checked: each leads to later ones only
- */
+/* A filter of an event, checked: each term leads to later ones only. */
 struct hyptrace_ring_filter {
 	struct hyptrace_filter_range terms[HYPTRACE_FILTER_MAX_TERMS];
 };
 
-/**
- * struct hyptrace_filter_draft - a filter whose last term the host has not given yet
- * @filter:	its terms so far
- * @no_result:	of host_hcall: the same, with each comparison of ret false
- * @event:	its event
- * @nr_terms:	how many terms it will have
- * @nr_given:	how many it has
- */
+/* A filter whose last term the host has not given yet */
 struct hyptrace_filter_draft {
 	struct hyptrace_ring_filter filter;
-	struct hyptrace_ring_filter no_result;
+	struct hyptrace_ring_filter no_result;	/* of host_hcall: each comparison of ret is false */
 	u32	event;
-	u32	nr_terms;
-	u32	nr_given;
+	u32	nr_terms;	/* how many it will have */
+	u32	nr_given;	/* how many it has */
 };
 
 /* Evaluate a term. Return how many terms further the next one is, or the result of the filter. */

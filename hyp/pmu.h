@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the counters of the CPU's PMU have counted during an event. The host programs them to count
- * EL2, and says which ones they are; EL2 only reads them. Included by count.h and pmu_read.S.
- *
- * Events that are measured are counted, and have functions of their own in trace.c: so no other
- * event needs an instruction more.
+ * EL2, and says which ones they are; EL2 only reads them. Events that are measured are counted, and
+ * have functions of their own in trace.c: so no other event needs an instruction more. Included by
+ * count.h and pmu_read.S.
  */
 #ifndef __HYPTRACE_PMU_H
 #define __HYPTRACE_PMU_H
@@ -27,63 +26,40 @@
 	 BIT_ULL(HYPTRACE_EVENT_host_hcall) |				\
 	 BIT_ULL(HYPTRACE_EVENT_guest_exit))
 
-/**
- * struct hyptrace_pmu_counter - what pmu_read.S reads a counter with
- * @code:	its number * HYPTRACE_PMU_CODE_BYTES
- * @type:	how it is programmed
- */
+/* What pmu_read.S reads a counter with */
 struct hyptrace_pmu_counter {
-	u64	code;
-	u64	type;
+	u64	code;	/* its number * HYPTRACE_PMU_CODE_BYTES */
+	u64	type;	/* how it is programmed */
 };
 
 static_assert(sizeof(struct hyptrace_pmu_counter) == HYPTRACE_PMU_COUNTER_BYTES);
 static_assert(!offsetof(struct hyptrace_pmu_counter, code));
 
-/**
- * struct hyptrace_pmu - what a CPU measures
- * @measured:	bit per event id: HYPTRACE_MEASURED_EVENTS, or 0 while there is no counter
- * @enabled:	bit per number: the counters
- * @nr:		how many there are
- * @counters:	of each, what it is read with; the last one is 0, since the CPU may speculate
- *		beyond the others
- * @numbers:	of each, its number
- * @events:	of each, what it counts
- * @now:	their values when an event ended
- * @is_valid:	all of them counted then what they are to
- * @begun:	their values when each event began: HYPTRACE_PMU_OF_*
- * @has_begun:	whether it has
- */
+/* What a CPU measures */
 struct hyptrace_pmu {
-	u64	measured;
-	u64	enabled;
+	u64	measured;	/* bit per event id: HYPTRACE_MEASURED_EVENTS; 0 without counters */
+	u64	enabled;	/* bit per number: the counters */
+	/* what each is read with; the last is 0, since the CPU may speculate beyond the others */
 	struct hyptrace_pmu_counter counters[HYPTRACE_PMU_COUNTERS + 1];
 	u32	nr;
 	u8	numbers[HYPTRACE_PMU_COUNTERS];
-	u16	events[HYPTRACE_PMU_COUNTERS];
-	u64	now[HYPTRACE_PMU_COUNTERS];
-	bool	is_valid;
+	u16	events[HYPTRACE_PMU_COUNTERS];	/* what each counts */
+	u64	now[HYPTRACE_PMU_COUNTERS];	/* their values when an event ended */
+	bool	is_valid;	/* all of them counted then what they are to */
+	/* their values when each event began: HYPTRACE_PMU_OF_* */
 	u64	begun[HYPTRACE_NR_PMU_OF][HYPTRACE_PMU_COUNTERS];
 	bool	has_begun[HYPTRACE_NR_PMU_OF];
 };
 
 #ifdef HYPTRACE_ENV_HOST
-/**
- * struct hyptrace_host_pmu - the PMU of a CPU of a host program, which is a thread
- * @nr:		counters; the one of cycles not included
- * @enabled:	bit per counter: PMCNTENSET_EL0
- * @mdcr:	MDCR_EL2
- * @pmcr:	PMCR_EL0
- * @values:	by number
- * @types:	by number: what it counts
- */
+/* The PMU of a CPU of a host program, which is a thread */
 struct hyptrace_host_pmu {
-	int	nr;
-	u64	enabled;
+	int	nr;		/* without the counter of cycles */
+	u64	enabled;	/* bit per counter: PMCNTENSET_EL0 */
 	u64	mdcr;
 	u64	pmcr;
 	u64	values[HYPTRACE_PMU_INSTRUCTIONS + 1];
-	u64	types[HYPTRACE_PMU_INSTRUCTIONS + 1];
+	u64	types[HYPTRACE_PMU_INSTRUCTIONS + 1];	/* what each counts */
 };
 
 extern __thread struct hyptrace_host_pmu hyptrace_host_pmu;

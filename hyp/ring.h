@@ -30,12 +30,11 @@
  * changes of owners, TLB invalidations, pages of pools and waits for locks inside them, and
  * recording takes ring->lock. So no lock of pKVM may be taken inside ring->lock.
  *
- * While a ring is attached, only its CPU writes the fields of the writer. It needs no
- * lock for that, since nothing preempts it at EL2; other CPUs only read these fields.
- * While the ring is not attached, any CPU may write them under ring->lock. Some fields
- * differ: only the CPU itself writes @silent, @vcpu, @clock, @begun, @spans, @enabled, @aside
- * and @to_count, attached or not. Any CPU may clear @clock.valid_cycles and, while the ring is
- * parked, @begun and @spans.
+ * While a ring is attached, only its CPU writes the fields of the writer. It needs no lock for
+ * that, since nothing preempts it at EL2; other CPUs only read these fields. While the ring is not
+ * attached, any CPU may write them under ring->lock. Some fields differ: only the CPU itself writes
+ * @silent, @vcpu, @clock, @begun, @spans, @enabled, @aside and @to_count, attached or not. Any CPU
+ * may clear @clock.valid_cycles and, while the ring is parked, @begun and @spans.
  */
 #ifndef __HYPTRACE_RING_H
 #define __HYPTRACE_RING_H
@@ -70,23 +69,13 @@ static_assert(offsetof(struct hyptrace_subbuf, data) ==
 #define HYPTRACE_MAX_PAYLOAD_BYTES \
 	(HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_gap) - 2 * sizeof(u32))
 
-/**
- * struct hyptrace_slot - EL2's private record of a sub-buffer
- * @page:	the sub-buffer
- * @lost:	events missing right before it
- * @id:		its index in the order of the tables
- * @entries:	events in it, once the writer has left it
- * @commit:	bytes of data in it, once the writer has left it
- *
- * The slots replace the entries of the host, struct hyptrace_table_entry, in a table page
- * that EL2 owns.
- */
+/* EL2's private record of a sub-buffer: replaces the host's entry in a table page that EL2 owns. */
 struct hyptrace_slot {
 	struct hyptrace_subbuf	*page;
-	u64			lost;
-	u32			id;
-	u32			entries;
-	u64			commit;
+	u64			lost;		/* events missing right before it */
+	u32			id;		/* its index in the order of the tables */
+	u32			entries;	/* events in it, once the writer has left it */
+	u64			commit;		/* bytes of data in it, likewise */
 };
 
 static_assert(sizeof(struct hyptrace_slot) ==
@@ -96,174 +85,104 @@ static_assert(sizeof(struct hyptrace_slot) ==
 static_assert(HYPTRACE_SLOTS_PER_TABLE * sizeof(struct hyptrace_slot) <= PAGE_SIZE);
 #define HYPTRACE_TABLE_PTRS_PER_DIR	HYPTRACE_TABLES_PER_DIR(PAGE_SIZE)
 
-/**
- * struct hyptrace_clock_copy - the clock's parameters, as cached by one CPU
- * @valid_cycles:	how many cycles after the epoch 64-bit arithmetic is enough. An
- *			update of the clock, by any CPU, clears it
- * @mult:		see HYPTRACE_OP_CLOCK
- * @epoch_cycles:	see HYPTRACE_OP_CLOCK
- * @epoch_ns:		see HYPTRACE_OP_CLOCK
- */
+/* A CPU's copy of the parameters of the clock: see HYPTRACE_OP_CLOCK */
 struct hyptrace_clock_copy {
+	/* how many cycles after the epoch 64 bits are enough; an update, by any CPU, clears it */
 	u64	valid_cycles;
 	u64	mult;
 	u64	epoch_cycles;
 	u64	epoch_ns;
 };
 
-/**
- * struct hyptrace_turn - a turn to have a spinlock, for which a CPU waits or has waited
- * @id:		the lock and the CPU's ticket: see lock.c
- * @since:	the counter when it began to wait, at @id or later
- */
+/* A turn to have a spinlock, for which a CPU waits or has waited */
 struct hyptrace_turn {
-	u64	id;
-	u64	since;
+	u64	id;	/* the lock and the CPU's ticket: see lock.c */
+	u64	since;	/* the counter when it began to wait, at @id or later */
 };
 
-/**
- * struct hyptrace_ring - the ring of a CPU
- *
- * The fields of the writer; those that it uses together are neighbours:
- * @to_count:	bit per event id: the events to be counted that are neither recorded nor measured
- *		(pmu.h), and that @silent lets pass
- * @enabled:	bit per event id: the events of @selected that have no filter, are not counted, and
- *		that @silent lets pass
- * @spans:	the counter when the CPU began timed events that save nothing, or 0; as @begun
- * @clock:	this CPU's copy of the clock's parameters
- * @last_time:	time of the last record
- * @pos:	where the writer puts the next record
- * @end:	end of the present sub-buffer
- * @commit:	of the present sub-buffer
- * @recorded:	events written
- * @vcpu:	thread of the vCPU that the CPU runs, or 0
- * @silent:	why the CPU records nothing now, or not all: enum hyptrace_silence
- * @selected:	bit per event id: what the CPU records; 0 unless attached
- * @aside:	bit per event id: the other events of @selected that @silent lets pass, and those
- *		that are measured
- * @page_first:	@recorded when the writer entered the present sub-buffer
- * @page_time:	time stamp of the present sub-buffer
- * @page:	the present sub-buffer
- * @filtered:	events that their filter rejected
- * @begun:	the other timed events that the CPU has begun. Only the CPU itself uses it, but
- *		while the ring is parked, any CPU may clear it
- * @counting:	what the CPU counts: see count.h
- * @waits:	the lock for which the CPU waits, or has waited last: see lock.c
- * @payload:	of an event that is not in the ring yet
- * @panicked:	EL2 has panicked on this CPU
- * @accepted:	a filter has accepted an event since the CPU has returned to the host, if func is on
- *
- * @lock:	protects the fields that follow; must be held for a few instructions only;
- *		while a kept sub-buffer is sealed, for as many as its bytes.
- *		While @state is empty, @discard, @kept and @nr_pages are under the lock of load.c.
- * @events:	what @selected is while attached
- * @begin:	sub-buffers with an earlier time stamp were thrown away by a reset
- * @nr_entered:	how often the writer has moved to the next sub-buffer
- * @nr_overwritten: sub-buffers overwritten before they were read
- * @unread:	bytes in the complete sub-buffers of the ring
- * @overrun:	events overwritten before they were read
- * @dropped:	events dropped because the ring was full
- * @pending:	events dropped since the last record: missing before the next
- * @reader_lost: events missing right before the reader's sub-buffer
- * @reader_commit: bytes committed in the reader's sub-buffer, unless @writer_in_reader_page
- * @reader_entries: events in it, unless @writer_in_reader_page
- * @head:	position of the oldest sub-buffer with data
- * @tail:	position of the sub-buffer that the writer is in; if @writer_in_reader_page, of
- *		the one that it enters next
- * @writer_in_reader_page: the writer is still in the sub-buffer that the reader was given
- * @discard:	when the ring is full, drop the newest event, do not overwrite the oldest
- * @kept:	the memory outlives a reset: sub-buffers are sealed, see HYPTRACE_RING_KEPT
- * @moves_pending: the retired ring may have events that belong before those of this one
- * @nr_unwiped:	the first @nr_unwiped positions may have time stamps from before a reset
- *		that has set time back
- * @state:	see abi.h
- * @nr_pages:	sub-buffers, the reader's included
- *
- * The CPU itself reads @has_filter without the lock, and while the ring is attached, @filters, too:
- * @has_filter:	bit per event id: events with a filter
- * @filters:	by event id: the filter, if the event has one; and HYPTRACE_FILTER_NO_RESULT
- * @draft:	the filter that the host has begun to give
- * @started:	the event on this CPU that has started the recording, since RING_READY
- * @stopped:	the event on this CPU that has stopped it, or will
- * @ended:	the number of ARM after which this CPU has ended the recording
- * @after_arm:	the number of ARM to which @nr_after belongs
- * @nr_after:	sub-buffers entered since a CPU has recorded the event that stops
- * @notified:	events on this CPU that have fired a HYPTRACE_TRIGGER_NOTIFY, since RING_READY
- *
- * hyptrace_load_lock protects the fields that follow. A change of @state needs @lock too.
- * @nr_loaded:	sub-buffers that EL2 has shared and pinned so far
- * @nr_tables:	table pages that EL2 owns
- * @nr_dirs:	directory pages that EL2 owns
- * @freeing:	the ring is being freed: EL2 takes no more pages
- * @nr_unmoved:	retired ring: sub-buffers with data, from @head on, still to be moved
- * @meta:	shared page in which EL2 publishes the ring's state
- * @dir:	directories: pointers to tables of struct hyptrace_slot. Positions
- *		0 to nr_pages - 2 are the ring, the last is the reader's.
- */
+/* The ring of a CPU. The fields that its writer uses together are neighbours. */
 struct hyptrace_ring {
+	/* bit per event id: counted, not recorded, not measured (pmu.h), @silent lets it pass */
 	u64			to_count;
+	/* bit per event id: of @selected, without filter, not counted, and @silent lets it pass */
 	u64			enabled;
+	/* the counter when the CPU began timed events that save nothing, or 0; as @begun */
 	struct hyptrace_spans	spans;
 	struct hyptrace_clock_copy clock;
-	u64			last_time;
-	u8			*pos;
-	u8			*end;
-	u64			*commit;
-	u64			recorded;
-	u64			vcpu;
-	u32			silent;
-	u64			selected;
+	u64			last_time;	/* of the last record */
+	u8			*pos;		/* where the writer puts the next record */
+	u8			*end;		/* of the present sub-buffer */
+	u64			*commit;	/* of the present sub-buffer */
+	u64			recorded;	/* events written */
+	u64			vcpu;		/* thread of the vCPU that the CPU runs, or 0 */
+	u32			silent;		/* enum hyptrace_silence */
+	u64			selected;	/* bit per event id: recorded; 0 unless attached */
+	/* bit per event id: the others of @selected that @silent lets pass, and those measured */
 	u64			aside;
-	u64			page_first;
-	u64			page_time;
-	struct hyptrace_subbuf	*page;
-	u64			filtered;
-	struct hyptrace_begun	begun;
+	u64			page_first;	/* @recorded when the writer entered @page */
+	u64			page_time;	/* time stamp of @page */
+	struct hyptrace_subbuf	*page;		/* the present sub-buffer */
+	u64			filtered;	/* events that their filter rejected */
+	struct hyptrace_begun	begun;		/* the other timed events that the CPU has begun */
 	struct hyptrace_counting counting;
-	struct hyptrace_turn	waits;
+	struct hyptrace_turn	waits;		/* for which the CPU waits, or has waited last */
+	/* of an event that is not in the ring yet */
 	u64			payload[HYPTRACE_MAX_ENTRY_BYTES / sizeof(u64)];
-	bool			panicked;
+	bool			panicked;	/* EL2 has panicked on this CPU */
+	/* a filter has accepted an event since the CPU has returned to the host, if func is on */
 	bool			accepted;
 
-	/* Other CPUs take it: keep it out of the cache lines that the writer uses per event. */
+	/*
+	 * Protects the fields that follow. It must be held for a few instructions only; while a
+	 * kept sub-buffer is sealed, for as many as its bytes. While @state is empty, @discard,
+	 * @kept and @nr_pages are under hyptrace_load_lock. Other CPUs take it: keep it out of the
+	 * cache lines that the writer uses per event.
+	 */
 	hyptrace_lock_t		lock __aligned(L1_CACHE_BYTES);
-	u64			events;
-	u64			begin;
-	u64			nr_entered;
-	u64			nr_overwritten;
-	u64			unread;
-	u64			overrun;
-	u64			dropped;
-	u64			pending;
-	u64			reader_lost;
-	u32			reader_commit;
-	u32			reader_entries;
-	u32			head;
+	u64			events;		/* what @selected is while attached */
+	u64			begin;		/* a reset threw away earlier sub-buffers */
+	u64			nr_entered;	/* how often the writer has moved on */
+	u64			nr_overwritten;	/* sub-buffers overwritten unread */
+	u64			unread;		/* bytes in the complete sub-buffers */
+	u64			overrun;	/* events overwritten unread */
+	u64			dropped;	/* events dropped because the ring was full */
+	u64			pending;	/* likewise since the last record */
+	u64			reader_lost;	/* events missing before the reader's sub-buffer */
+	u32			reader_commit;	/* bytes in it, unless @writer_in_reader_page */
+	u32			reader_entries;	/* events in it, unless @writer_in_reader_page */
+	u32			head;		/* position of the oldest sub-buffer with data */
+	/* position of the writer's sub-buffer; if @writer_in_reader_page, of the next one */
 	u32			tail;
+	/* the writer is still in the sub-buffer that the reader was given */
 	bool			writer_in_reader_page;
-	bool			discard;
-	bool			kept;
-	bool			moves_pending;
+	bool			discard;	/* when full, drop the newest event */
+	bool			kept;		/* the sub-buffers are sealed: HYPTRACE_RING_KEPT */
+	bool			moves_pending;	/* the retired ring may have older events */
+	/* the first positions, which may have time stamps from before a reset that set time back */
 	u32			nr_unwiped;
-	enum hyptrace_ring_state state;
-	u32			nr_pages;
+	enum hyptrace_ring_state state;		/* see abi.h */
+	u32			nr_pages;	/* sub-buffers, the reader's included */
 
-	u64			has_filter;
+	/* The CPU reads it without @lock, and while the ring is attached, @filters, too. */
+	u64			has_filter;	/* bit per event id */
+	/* by event id: the filter, if there is one; and HYPTRACE_FILTER_NO_RESULT */
 	struct hyptrace_ring_filter filters[HYPTRACE_NR_EVENTS];
-	struct hyptrace_filter_draft draft;
-	struct hyptrace_fired	started;
-	struct hyptrace_fired	stopped;
-	u64			ended;
-	u64			after_arm;
-	u32			nr_after;
-	u64			notified;
+	struct hyptrace_filter_draft draft;	/* what the host has begun to give */
+	struct hyptrace_fired	started;	/* on this CPU since RING_READY */
+	struct hyptrace_fired	stopped;	/* likewise; or will stop the recording */
+	u64			ended;		/* ARM after which this CPU ended the recording */
+	u64			after_arm;	/* the ARM to which @nr_after belongs */
+	u32			nr_after;	/* sub-buffers entered since an event that stops */
+	u64			notified;	/* events that fired a NOTIFY since RING_READY */
 
-	u32			nr_loaded;
-	u32			nr_tables;
-	u32			nr_dirs;
-	bool			freeing;
-	u32			nr_unmoved;
-	struct hyptrace_meta	*meta;
+	/* hyptrace_load_lock protects the fields below. A change of @state needs @lock too. */
+	u32			nr_loaded;	/* sub-buffers that EL2 has shared and pinned */
+	u32			nr_tables;	/* that EL2 owns */
+	u32			nr_dirs;	/* that EL2 owns */
+	bool			freeing;	/* EL2 takes no more pages */
+	u32			nr_unmoved;	/* if retired: sub-buffers from @head on to move */
+	struct hyptrace_meta	*meta;		/* in which EL2 publishes the ring's state */
+	/* tables of slots: positions 0 to nr_pages - 2 are the ring, the last is the reader's */
 	struct hyptrace_slot	**dir[HYPTRACE_MAX_DIRS];
 } __aligned(L1_CACHE_BYTES);
 
@@ -278,25 +197,20 @@ static_assert(offsetofend(struct hyptrace_ring, last_time) == offsetof(struct hy
 static_assert(offsetofend(struct hyptrace_ring, end) == offsetof(struct hyptrace_ring, commit));
 static_assert(offsetofend(struct hyptrace_ring, recorded) == offsetof(struct hyptrace_ring, vcpu));
 
-/**
- * enum hyptrace_silence - why a CPU does not record and count all events at present, as bits
- * @HYPTRACE_SILENT_CALL: it serves __hyptrace(), which must leave no events
- * @HYPTRACE_SILENT_GUEST: it runs a protected guest. Exits that EL2 handles itself must
- *	stay hidden from the host
- * @HYPTRACE_SILENT_LOAD: instead of HYPTRACE_SILENT_CALL, while __hyptrace() takes pages of
- *	the host or gives them back, or instead of HYPTRACE_SILENT_GUEST, while a guest gives a
- *	page up: HYPTRACE_MEMORY_EVENTS only
- */
+/* Why a CPU does not record and count all events at present, as bits */
 enum hyptrace_silence {
+	/* it serves __hyptrace(), which must leave no events */
 	HYPTRACE_SILENT_CALL	= 1 << 0,
+	/* a protected guest runs: exits that EL2 handles itself must stay hidden from the host */
 	HYPTRACE_SILENT_GUEST	= 1 << 1,
+	/*
+	 * Instead of CALL, while __hyptrace() takes pages or gives them back, or instead of GUEST,
+	 * while a guest gives a page up: HYPTRACE_MEMORY_EVENTS only.
+	 */
 	HYPTRACE_SILENT_LOAD	= 1 << 2,
 };
 
-/*
- * What happens to memory because pages change hands. Without these events the owners of pages,
- * and what a pool has left, would not follow from the events.
- */
+/* Without these, the owners of pages and what pools have left would not follow from the events. */
 #define HYPTRACE_MEMORY_EVENTS						\
 	(BIT_ULL(HYPTRACE_EVENT_mem_transition) | BIT_ULL(HYPTRACE_EVENT_tlbi) | \
 	 BIT_ULL(HYPTRACE_EVENT_hyp_pool))
@@ -445,8 +359,7 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is.
- * Return: whether hyptrace_ring_put() may be called; if not, call
- * hyptrace_ring_reserve(), which makes room.
+ * Return: whether hyptrace_ring_put() may be called; if not, hyptrace_ring_reserve() makes room.
  */
 static __always_inline bool hyptrace_ring_fits(const u8 *pos, const u8 *end, u64 delta,
 					       u32 payload)
@@ -488,8 +401,7 @@ static __always_inline void *hyptrace_ring_put(u8 *pos, u32 delta, u32 payload)
  * @payload:	bytes
  *
  * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
- * Return: where to write the payload; hyptrace_ring_commit() must follow. NULL if the
- * event was dropped (and counted).
+ * Return: where to write the payload, then hyptrace_ring_commit(); NULL: dropped (and counted).
  */
 static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
 						   u64 *now, u32 payload)

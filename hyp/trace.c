@@ -46,10 +46,7 @@ static __always_inline void count_filtered(struct hyptrace_ring *ring)
 	WRITE_ONCE(ring->filtered, ring->filtered + 1);
 }
 
-/*
- * The payload is not in the ring so far. @filter: of the event, if it has one. @counter: its time;
- * 0: now
- */
+/* The payload is not in the ring yet. @filter: of the event, or NULL. @counter: time; 0: now */
 static __always_inline void __record_aside(struct hyptrace_ring *ring, const void *payload,
 					   u32 size, const struct hyptrace_ring_filter *filter,
 					   u64 counter)
@@ -102,24 +99,17 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
 		     counter);
 }
 
-/*
- * hyp_enter and guest_exit follow an exception entry, or the return from the firmware. Both
- * synchronise the CPU, so it cannot read the counter too early.
- */
+/* These follow an exception entry or return from the firmware, which has synchronised the CPU. */
 static __always_inline u64 read_counter(u32 event)
 {
 	return event == HYPTRACE_EVENT_hyp_enter || event == HYPTRACE_EVENT_guest_exit ?
 	       hyptrace_read_counter_synced() : hyptrace_read_counter();
 }
 
-/**
- * struct masks - what a CPU does with its events, as bits per event id
- * @enabled:	records them, with no filter to look at and nothing to count
- * @to_count:	counts them
- */
+/* What a CPU does with its events, as bits per event id */
 struct masks {
-	u64	enabled;
-	u64	to_count;
+	u64	enabled;	/* records them, with no filter to look at and nothing to count */
+	u64	to_count;	/* counts them */
 };
 
 /* One instruction reads both. */
@@ -143,10 +133,7 @@ static __always_inline void skip_event(struct hyptrace_ring *ring, u32 event)
 		hyptrace_end_own_call(ring);
 }
 
-/*
- * Write the id, and 0 to all bytes that no field covers. @covered: bytes that the fields
- * cover beyond the first word.
- */
+/* Write the id, and 0 where no field is. @covered: bytes that fields cover beyond the first word */
 static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 covered)
 {
 	u16 *word = payload;
@@ -161,10 +148,7 @@ static __always_inline void begin_payload(void *payload, u16 id, u32 size, u32 c
 	}
 }
 
-/*
- * Find a payload by its end. Wide fields are a multiple of 8 bytes before it, unlike after its
- * beginning: so one instruction stores two.
- */
+/* By its end, which wide fields are a multiple of 8 bytes before: one instruction stores two. */
 #define find_by_end(entry)						\
 	({								\
 		typeof(entry) __end = (entry) + 1;			\
@@ -290,10 +274,7 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
 			record_counted(ring, __entry, sizeof(*__entry), filter, counter); \
 	} while (0)
 
-/*
- * ... its call, with the arguments of the function of the event first: so the fast path need not
- * move them.
- */
+/* ... its call. The arguments of the event's function come first: the fast path moves none. */
 #define FINISH_hyp_enter	~, finish_hyp_enter(reason, ring, counter, filter)
 #define FINISH_hyp_exit		~, finish_hyp_exit(reason, ring, counter, filter)
 #define FINISH_host_hcall	~, finish_host_hcall(regs, ring, counter, filter)
@@ -322,9 +303,6 @@ static noinline void record_timed(struct hyptrace_ring *ring, void *payload, u32
  * before it calls a function, or leaves that to the function, so that no argument must survive the
  * call: thus the fast path, counting, and most events that a filter rejects need no stack frame. No
  * byte of an older payload may reach the host.
- *
- * Whether the fast path can be taken is one chain of comparisons: objects.mk has an option of gcc
- * for that.
  */
 #define RECORD(name, ring, enabled, to_count, duration_at, begun, key, finish, ...) \
 	do {									\

@@ -3,10 +3,8 @@
  * Functions of EL2 that are traced. The compiler leaves a NOP at the begin of each function. While
  * the function is traced, the NOP is a branch to its stub, which calls hyptrace_function_enter()
  * and goes on behind the NOP: see function_entry.S. Each build makes the stubs, the list of the
- * places of the NOPs, and that of the names: functions.awk.
- *
- * What the functions have done is kept until EL2 returns to the host. Then it is recorded:
- * function.c.
+ * places of the NOPs, and that of the names: functions.awk. What the functions have done is kept
+ * until EL2 returns to the host. Then it is recorded: function.c.
  */
 #ifndef __HYPTRACE_FUNCTION_H
 #define __HYPTRACE_FUNCTION_H
@@ -31,50 +29,32 @@
 /* No frame has this depth: so functions are not recorded. */
 #define HYPTRACE_HIDDEN		BIT_ULL(16)
 
-/**
- * struct hyptrace_call - a traced function that has returned
- * @begun:	the counter then
- * @ended:	the counter then
- * @stub:	what comes after the call of its stub; and its depth, from bit 48 on
- */
+/* A traced function that has returned */
 struct hyptrace_call {
-	u64 begun;
-	u64 ended;
-	u64 stub;
+	u64 begun;	/* the counter then */
+	u64 ended;	/* the counter then */
+	u64 stub;	/* what comes after the call of its stub; from bit 48 on, its depth */
 };
 
-/**
- * struct hyptrace_calls - the traced functions that a CPU is in, and those that have returned
- * @depth:	how many it is in, and HYPTRACE_HIDDEN
- * @used:	bytes of @call that are used
- * @frame:	those that it is in, the outermost first
- * @frame.ret:	where the function returns
- * @frame.begun: the counter when it began
- * @frame.stub:	as in struct hyptrace_call
- * @call:	those that have returned
- * @forgotten:	those that have returned in this call for which there was no room
- */
+/* The traced functions that a CPU is in, and those that have returned */
 struct hyptrace_calls {
-	u64 depth;
-	u64 used;
+	u64 depth;			/* how many it is in, and HYPTRACE_HIDDEN */
+	u64 used;			/* bytes of @call that are used */
 	struct {
-		u64 ret;
-		u64 begun;
-		u64 stub;
+		u64 ret;		/* where the function returns */
+		u64 begun;		/* the counter then */
+		u64 stub;		/* as in struct hyptrace_call */
 		u64 reserved;
-	} frame[HYPTRACE_MAX_FRAMES];
-	struct hyptrace_call call[HYPTRACE_MAX_CALLS];
-	u64 forgotten;
+	} frame[HYPTRACE_MAX_FRAMES];	/* those that it is in, the outermost first */
+	struct hyptrace_call call[HYPTRACE_MAX_CALLS];	/* those that have returned */
+	u64 forgotten;			/* likewise in this call, but there was no room */
 };
 
 #if defined(CONFIG_HYPTRACE_EL2_FUNCTIONS) && defined(__KVM_NVHE_HYPERVISOR__)
 
 DECLARE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 
-/*
- * Made by functions.awk: of each function, how far its NOP is from here; and the stubs, in this
- * order
- */
+/* Made by functions.awk: how far each function's NOP is from here; and the stubs, in this order */
 extern const s32 hyptrace_function_places[];
 extern const s32 hyptrace_function_places_end[];
 extern const u8 hyptrace_function_stubs[];
