@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The part of abi.h that describes the counters of events: their keys, and how EL2 publishes them.
- */
+/* The part of abi.h about the counters of events: their keys, and how EL2 publishes them. */
 #ifndef __HYPTRACE_ABI_COUNT_H
 #define __HYPTRACE_ABI_COUNT_H
 
@@ -44,10 +42,7 @@
 /* Keys of a part of HYPTRACE_OP_COUNT_RESET */
 #define HYPTRACE_COUNT_KEYS_PER_RESET	32
 
-/*
- * Bucket 0 of the histogram has times of 0 ticks, and bucket b those of 2^(b-1) to 2^b - 1. The
- * last one has all longer times, too.
- */
+/* Bucket 0: 0 ticks; bucket b: 2^(b-1) to 2^b - 1 ticks; the last one has all longer times, too. */
 #define HYPTRACE_COUNT_BUCKETS		32
 /* Times of these buckets are first added up in one word per bucket. */
 #define HYPTRACE_COUNT_PACKED_BUCKETS	18

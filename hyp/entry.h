@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the list of events (events.h) declares for the code at EL2: the ids, the payloads, and
- * the functions that record. Included by ring.h.
- */
+/* What events.h declares at EL2: ids, payloads and functions that record. Included by ring.h. */
 #ifndef __HYPTRACE_ENTRY_H
 #define __HYPTRACE_ENTRY_H
 
@@ -43,10 +40,7 @@ static_assert(HYPTRACE_NR_EVENTS <= 64, "one bit per event in a u64");
 /* The slow path has a payload in struct hyptrace_ring. */
 #define HYPTRACE_MAX_ENTRY_BYTES	256
 
-/*
- * A payload has its natural layout, but a record in the ring is only aligned to 4 bytes:
- * the typedef declares that.
- */
+/* A payload has its natural layout, but a record is only aligned to 4 bytes: so is the typedef. */
 #undef HYP_EVENT
 #undef HYP_TIMED_EVENT
 #undef HYP_SPAN_EVENT

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * env.h for host programs: CPUs are threads, and pages are aligned memory whose page
- * frame number is its address. Included by env.h only.
- */
+/* env.h for host programs: a CPU is a thread, a page frame number an address. For env.h only. */
 #ifndef __HYPTRACE_ENV_HOST_H
 #define __HYPTRACE_ENV_HOST_H
 

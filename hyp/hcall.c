@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The hypercall: decodes the ops of abi.h and executes them. The EL2 code of the kernel
- * calls it; the test remote calls it as a function.
- */
+/* The hypercall: decodes and executes the ops of abi.h. Called by EL2 and by the test remote. */
 #include "function/function.h"
 #include "hooks.h"
 
@@ -206,10 +203,7 @@ static s64 call_count(u64 op, u64 cpu, u64 arg2, u64 arg3)
 	}
 }
 
-/*
- * Execute an op that takes pages or gives them back. This CPU records that like all other changes
- * of the owners of pages.
- */
+/* Execute an op that takes or gives back pages: the CPU records that like any change of owners. */
 static s64 change_pages(u64 op, u64 which, u64 arg2, u64 arg3)
 {
 	struct hyptrace_ring *recorder = hyptrace_this_ring();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The hypercall as a function: hcall.c. The kernel's EL2 code and the test remote call it.
- */
+/* The hypercall as a function: hcall.c. The kernel's EL2 code and the test remote call it. */
 #ifndef __HYPTRACE_HCALL_H
 #define __HYPTRACE_HCALL_H
 

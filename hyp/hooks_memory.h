@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The hooks for memory: who may access pages, the TLB, and the page pools of EL2. Included by
- * hooks.h.
- */
+/* The hooks for memory: access to pages, the TLB, and EL2's page pools. Included by hooks.h. */
 #ifndef __HYPTRACE_HOOKS_MEMORY_H
 #define __HYPTRACE_HOOKS_MEMORY_H
 
@@ -52,10 +49,7 @@
 					      HYPTRACE_OWNER_##to, vm, gfn, pfn, nr, ret); \
 	} while (0)
 
-/*
- * Whether donating a page to a guest, or taking it back, was in fact a share or unshare by a
- * module of EL2, which owns the page
- */
+/* Whether a donation or reclaim was in fact a share or unshare by a module of EL2, the owner */
 static inline bool hyptrace_moves_module_page(u8 op, u8 from, u64 pfn)
 {
 	return from != HYPTRACE_OWNER_HYP &&

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The hooks where CONFIG_HYPTRACE_EL2 is not set: empty. Included by hooks.h.
- */
+/* The hooks where CONFIG_HYPTRACE_EL2 is not set: empty. Included by hooks.h. */
 #ifndef __HYPTRACE_HOOKS_OFF_H
 #define __HYPTRACE_HOOKS_OFF_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The owner of a page, for the host, which asks page by page. Called by hcall.c.
- */
+/* The owner of a page, for the host, which asks page by page. Called by hcall.c. */
 #include "hooks.h"
 
 static enum hyptrace_page_owner owner_of(const struct hyptrace_page_states *states)

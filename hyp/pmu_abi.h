@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The part of the contract between EL2 and the driver that is about the counters of the PMU.
- * Included by abi.h.
- */
+/* The part of abi.h about the counters of the PMU */
 #ifndef __HYPTRACE_PMU_ABI_H
 #define __HYPTRACE_PMU_ABI_H
 

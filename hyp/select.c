@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which events each CPU records and counts. Called by ring.c and count.c; hooks.h and trace.c read
- * the result.
- */
+/* Which events each CPU records and counts. For ring.c and count.c; hooks.h and trace.c read it. */
 #include "hooks.h"
 
 u64 hyptrace_events_on;
@@ -60,9 +57,7 @@ static void change_users(struct users *users, u64 changed, u64 events)
  * hyptrace_allow_events() - allow all CPUs to record these events, and no others
  * @events:	bit per event id
  *
- * No hook needs more instructions for this. But an event may still be recorded that another CPU
- * has begun to record before. While HYPTRACE_OP_COUNT changes the counted events CPU by CPU, a CPU
- * that does not count an event may record it, as long as another CPU counts it.
+ * No hook needs more instructions for this. What may still be recorded: see HYPTRACE_OP_PAUSE.
  */
 void hyptrace_allow_events(u64 events)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Records each call to the firmware, which leaves EL2 and returns. EL2 files include it
- * last, in kernels that have no wrapper of their own around the call.
- */
+/* Records calls to the firmware. EL2 files include it last, in kernels without such a wrapper. */
 #ifndef __HYPTRACE_SMC_H
 #define __HYPTRACE_SMC_H
 

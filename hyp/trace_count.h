@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How an event is counted, and what the PMU counts during it is measured. Included by trace.c only.
- */
+/* How an event is counted, and what the PMU counts during it is measured. For trace.c only. */
 #ifndef __HYPTRACE_TRACE_COUNT_H
 #define __HYPTRACE_TRACE_COUNT_H
 
@@ -60,10 +58,7 @@ static __always_inline void begin_count(struct hyptrace_ring *ring, u64 key)
 	ring->counting.hcall.counter = hyptrace_read_counter_synced();
 }
 
-/*
- * Count an event, or begin to, if it is hyp_enter. @begun: if it is timed. Return: end of
- * the counters of its key
- */
+/* Count, or begin to (hyp_enter). @begun: if timed. Return: end of the counters of its key */
 static __always_inline struct hyptrace_private_count *
 count(struct hyptrace_ring *ring, u32 event, u64 key, struct hyptrace_count_begun begun, u64 now)
 {

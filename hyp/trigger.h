@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Triggers: events that start or stop the recording on all CPUs, or that EL2 counts so that the
- * host notices them. Included by ring.h; hcall.c, trace.c and ring.c call the functions.
- */
+/* Triggers: see trigger.c. Included by ring.h; hcall.c, trace.c and ring.c call the functions. */
 #ifndef __HYPTRACE_TRIGGER_H
 #define __HYPTRACE_TRIGGER_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the host knows of the functions of EL2 that are traced. Included by both sides: see
- * function.h.
- */
+/* What both sides know of the functions of EL2 that are traced: see function.h */
 #ifndef __HYPTRACE_FUNCTION_ABI_H
 #define __HYPTRACE_FUNCTION_ABI_H
 
