@@ -41,8 +41,9 @@
  * enum hyptrace_op - first argument of __hyptrace()
  *
  * @HYPTRACE_OP_INFO: (what) what = 0: the contract version; 1: hash of the list of events
- *	(hyptrace_event_list_hash()), never negative; 2: bit per id of an event that cannot be
- *	recorded, since its hook has no place in this kernel; 3: the same if some hooks have one.
+ *	(hyptrace_event_list_hash()), never negative; 2: bit per id of an event that no hook
+ *	records, since none has a place in this kernel; 3: the same of an event whose hooks do not
+ *	all have one, so that only some record it.
  * @HYPTRACE_OP_RING_BEGIN: (cpu, nr_pages, flags) start building a ring of
  *	nr_pages data pages, the reader's spare included. -EBUSY unless EMPTY.
  * @HYPTRACE_OP_RING_DIR: (cpu, pfn) donate a page for pointers to table pages. Each

@@ -6,9 +6,8 @@
 #include "ring.h"
 
 /*
- * An update writes the set that is not in use, then increments seq. So it disturbs a
- * reader only if two updates happen during one read. Each CPU caches the parameters in a
- * copy of its own. An update invalidates the copies by clearing their valid_cycles.
+ * An update writes the set that is not in use, then increments seq: it disturbs a reader only if
+ * two updates happen during one read. It invalidates the copies of the CPUs: their valid_cycles.
  */
 static struct {
 	hyptrace_lock_t			lock;	/* serializes updates */
@@ -73,9 +72,8 @@ u64 hyptrace_clock_read(struct hyptrace_clock_copy *copy)
 	copy->epoch_ns = new.epoch_ns;
 	WRITE_ONCE(copy->valid_cycles, new.valid_cycles);
 	/*
-	 * (I) Order the copy before the second load of seq: either this CPU sees an
-	 * update, or the update invalidates the copy. Pairs with (J) in
-	 * clock.c:hyptrace_clock_set().
+	 * (I) Order the copy before the second load of seq: either this CPU sees an update, or the
+	 * update invalidates the copy. Pairs with (J) in clock.c:hyptrace_clock_set().
 	 */
 	smp_mb();
 	if (READ_ONCE(clock.seq) != seq)

@@ -118,9 +118,8 @@ static int take_pair(struct hyptrace_counting *counting, u64 pfn, u64 shared_pfn
  * @shared_pfn:	a page of the host in which EL2 publishes the counters
  *
  * Return: 0; -EBUSY all are there, or half of the last pair was freed; -EINVAL not a valid page
- * number; -EPERM the host does not own a page alone; or the error of hyptrace_take_page(). After
- * an error the host has the pages, except after -ENOTRECOVERABLE: EL2 could not give back the
- * first one.
+ * number; -EPERM the host does not own a page alone; or the error of hyptrace_take_page(). For who
+ * has the pages then see HYPTRACE_OP_COUNT_PAGE.
  */
 int hyptrace_count_page(struct hyptrace_ring *ring, u64 pfn, u64 shared_pfn)
 {

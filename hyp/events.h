@@ -205,11 +205,10 @@ HYP_TIMED_EVENT(host_smc,
 )
 
 /*
- * EL2 has handled a PSCI call of the host. arg is the first argument: the MPIDR of a CPU, or
- * a power state. CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before EL2 calls the
- * firmware, with ret and duration 0; if the firmware refuses it, it is recorded again. If EL2
- * refuses it, it is recorded once. A CPU_SUSPEND that does not return is recorded when the CPU
- * runs again.
+ * EL2 has handled a PSCI call of the host. arg is the first argument: the MPIDR of a CPU, or a
+ * power state. CPU_ON, CPU_OFF and SYSTEM_SUSPEND are recorded before EL2 calls the firmware, with
+ * ret and duration 0; if the firmware refuses it, it is recorded again. If EL2 refuses it, it is
+ * recorded once. A CPU_SUSPEND that does not return is recorded when the CPU runs again.
  */
 HYP_TIMED_EVENT(psci_call,
 	HE_PROTO(u64 func, u64 arg),
@@ -285,10 +284,7 @@ HYP_EVENT(host_ffa_call,
 		  __entry->res_a4)
 )
 
-/*
- * A CPU is about to enter a guest. handle is that of the VM at EL2, 0 without pKVM, and index
- * is the vCPU's in the VM.
- */
+/* A CPU is about to enter a guest. handle: of the VM at EL2, 0 without pKVM; index: of its vCPU */
 HYP_EVENT(guest_enter,
 	HE_PROTO(u32 handle, u16 index),
 	HE_STRUCT(
@@ -507,10 +503,7 @@ HYP_EVENT(hyp_printk,
 		  __entry->a, __entry->b, __entry->c, __entry->d)
 )
 
-/*
- * EL2 has panicked on this CPU, with these values of ESR_EL2, ELR_EL2 and FAR_EL2. vcpu is the
- * thread of the vCPU that it ran, or 0.
- */
+/* EL2 has panicked on this CPU, with these registers of EL2. vcpu: thread of its vCPU, or 0 */
 HYP_EVENT(hyp_panic,
 	HE_PROTO(u64 esr, u64 elr, u64 far),
 	HE_STRUCT(

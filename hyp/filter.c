@@ -52,10 +52,7 @@ static bool is_inverted(u8 op)
 	       op == HYPTRACE_TERM_AND;
 }
 
-/*
- * Limit the range of the field's values to those that are equal to @value, less than it, or
- * both. False if there are none.
- */
+/* Limit the range to the values equal to @value, less than it, or both. False if there are none. */
 static bool limit_range(u8 op, u64 value, u64 *first, u64 *last)
 {
 	if (op == HYPTRACE_TERM_LT || op == HYPTRACE_TERM_GE) {

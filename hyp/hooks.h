@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The hooks for EL2 code that is traced: hyptrace(event, arguments...), the hypercall,
- * and the hooks for a CPU that is switched off and on. The hooks are empty where hyptrace
- * is not configured.
- */
+/* The hooks for EL2 code that is traced (empty without CONFIG_HYPTRACE_EL2), and the hypercall. */
 #ifndef __HYPTRACE_HOOKS_H
 #define __HYPTRACE_HOOKS_H
 
@@ -17,10 +13,7 @@
 #include "printk.h"
 #include "ring.h"
 
-/*
- * select.c: bit per event id; 0 if no CPU records or counts the event, and for guest_enter, if none
- * measures either
- */
+/* select.c: bit per event id: some CPU records or counts it, or for guest_enter, measures. */
 extern u64 hyptrace_events_on;
 /*
  * select.c: bit per event id; triggers keep all CPUs from recording these events, which may still
@@ -61,9 +54,7 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
  * @event:	its name in events.h
  * @...:	its first arguments
  *
- * hyptrace() records it later on the same CPU.
- *
- * Context: as hyptrace().
+ * Context: as hyptrace(), which records it later on the same CPU.
  */
 #define hyptrace_begin(event, ...)					\
 	do {								\
@@ -144,10 +135,9 @@ static __always_inline void hyptrace_host_call_end(const u64 **regs)
 /**
  * hyptrace_silence_own_call() - silence the CPU while it serves __hyptrace()
  *
- * While pages change hands, the CPU records that: HYPTRACE_SILENT_LOAD.
- *
- * hyptrace_host_exit() ends the silence, unless no CPU records or counts any event. Then it lasts
- * until the first return to the host after some CPU has begun to.
+ * While pages change hands, the CPU records that: HYPTRACE_SILENT_LOAD. hyptrace_host_exit() ends
+ * the silence, unless no CPU records or counts any event. Then it lasts until the first return to
+ * the host after some CPU has begun to.
  */
 static inline void hyptrace_silence_own_call(void)
 {
@@ -191,8 +181,7 @@ static __always_inline void hyptrace_host_exit(void)
 /**
  * hyptrace_smc_exit() - record that EL2 calls the firmware
  *
- * Not while the CPU is silent: skip_event() would take this exit for the end of
- * __hyptrace().
+ * Not while the CPU is silent: skip_event() would take this exit for the end of __hyptrace().
  */
 static inline void hyptrace_smc_exit(void)
 {

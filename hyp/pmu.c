@@ -11,10 +11,7 @@
 
 #ifdef __KVM_NVHE_HYPERVISOR__
 
-/*
- * pmu_read.S: read the counters from @counter to @end into @counts. Return: 0 if all are programmed
- * as their types say, else the bits that differ
- */
+/* pmu_read.S. Return: 0 if all are programmed as their types say, else the bits that differ */
 u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter,
 			       const struct hyptrace_pmu_counter *end, u64 *counts);
 

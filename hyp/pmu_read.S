@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loop that reads the counters of the PMU: see pmu.c. The instructions that read a register name it, so
- * there is code for each one, HYPTRACE_PMU_CODE_BYTES long.
+ * The loop that reads the counters of the PMU: see pmu.c. The instructions that read a register
+ * name it, so there is code for each one, HYPTRACE_PMU_CODE_BYTES long.
  */
 #include <linux/linkage.h>
 
@@ -21,8 +21,8 @@
 	.text
 
 /*
- * hyptrace_pmu_read_counters() - x0: struct hyptrace_pmu_counter of the first one, x1: end of the last one,
- * x2: where what they have counted goes. Return: the bits in which any of them is programmed unlike its type
+ * hyptrace_pmu_read_counters() - x0: the first struct hyptrace_pmu_counter, x1: end of the last,
+ * x2: where what they have counted goes. Return: bits in which one is programmed unlike its type
  */
 SYM_FUNC_START(hyptrace_pmu_read_counters)
 	mov	x3, #0

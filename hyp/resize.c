@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resizing the ring of a CPU while it traces, without losing an event that fits. The
- * writer continues in the spare ring, which the host has built. Then each call moves one
- * sub-buffer from the old ring to the new one. Called by hcall.c; for the locks see
- * ring.h.
+ * Resizing the ring of a CPU while it traces, without losing an event that fits. The writer
+ * continues in the spare ring, which the host has built. Then each call moves one sub-buffer from
+ * the old ring to the new one. Called by hcall.c; for the locks see ring.h.
  */
 #include "ring.h"
 

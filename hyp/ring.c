@@ -251,10 +251,7 @@ void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr)
 		hyptrace_clean(ring->meta, sizeof(*ring->meta));
 }
 
-/*
- * Enter an empty sub-buffer again, this time with a gap record: hyptrace_ring_exchange()
- * has entered it while events were missing.
- */
+/* Events were missing when EXCHANGE entered this empty sub-buffer: it needs a gap record. */
 static void reenter_with_gap(struct hyptrace_ring *ring, u64 now)
 {
 	hyptrace_guard(&ring->lock);
@@ -288,8 +285,7 @@ static void put_time_extend(struct hyptrace_ring *ring, u64 delta)
  * @size:	bytes of the record, header included, at most a sub-buffer's data
  *
  * Context: the CPU whose ring it is; takes the lock.
- * Return: the delta for the record to be put at @ring->pos, or -ENOSPC if the
- * event was dropped.
+ * Return: the delta for the record to be put at @ring->pos, or -ENOSPC if the event was dropped.
  */
 s64 hyptrace_ring_make_room(struct hyptrace_ring *ring, u64 now, u32 size)
 {
@@ -422,10 +418,8 @@ int hyptrace_ring_detach(struct hyptrace_ring *ring)
 }
 
 /**
- * hyptrace_ring_park() - park this CPU's ring before the CPU is switched off
+ * hyptrace_ring_park() - park this CPU's ring before the CPU is off: hyptrace_cpu_off()
  * @ring:	this CPU's
- *
- * From now on any CPU can detach the ring.
  */
 void hyptrace_ring_park(struct hyptrace_ring *ring)
 {
@@ -450,10 +444,7 @@ void hyptrace_ring_unpark(struct hyptrace_ring *ring)
 	if (ring->state != HYPTRACE_RING_PARKED)
 		return;
 	hyptrace_ring_set_state(ring, HYPTRACE_RING_ATTACHED);
-	/*
-	 * A CPU in __hyptrace() or in a guest is not switched off: this silence is left from a time
-	 * when no CPU recorded any event.
-	 */
+	/* Left from a time when no CPU recorded any event: a silent CPU is not switched off. */
 	WRITE_ONCE(ring->silent, 0);
 	hyptrace_select_events(ring, ring->events);
 	hyptrace_ring_publish(ring);
@@ -496,9 +487,8 @@ static void swap_reader_page(struct hyptrace_ring *ring)
  * A reader may follow the writer in its sub-buffer. @consumed keeps it from giving that
  * back before it has read the last records.
  *
- * Return: id of the reader's new sub-buffer; -EAGAIN no other sub-buffer has data;
- * -ESTALE the reader's has more than @consumed; -EBUSY older ones are still to be moved;
- * -ENODEV not loaded.
+ * Return: id of the reader's new sub-buffer; -EAGAIN no other sub-buffer has data; -ESTALE the
+ * reader's has more than @consumed; -EBUSY older ones are still to be moved; -ENODEV not loaded.
  */
 int hyptrace_ring_swap(struct hyptrace_ring *ring, u64 consumed)
 {
@@ -567,10 +557,9 @@ static int reset_ring(struct hyptrace_ring *ring)
  * hyptrace_ring_reset() - throw away all events and counters
  * @ring:	this CPU's, or one that is not attached
  *
- * The reader keeps its sub-buffer, which becomes empty. The ring's time continues; but if
- * it is too far ahead of the clock (HYPTRACE_MAX_LEAD_NS), it is set back to the clock.
- * Until all older time stamps are wiped, an observer may take events that were thrown
- * away for present ones.
+ * The reader keeps its sub-buffer, which becomes empty. The ring's time continues; but if it is too
+ * far ahead of the clock (HYPTRACE_MAX_LEAD_NS), it is set back to the clock. Until all older time
+ * stamps are wiped, an observer may take events that were thrown away for present ones.
  *
  * Return: 0; 1 older time stamps are left: call again; -ENODEV not loaded; -EBUSY
  * another CPU writes to the ring.

@@ -7,10 +7,7 @@
  */
 #include "hooks.h"
 
-/*
- * trigger_lock protects all that follows. hyptrace_armed, hyptrace_stop_after,
- * hyptrace_func_follows and notifying are also read without it.
- */
+/* trigger_lock protects all that follows; these three and notifying are also read without it. */
 u64 hyptrace_armed;
 u32 hyptrace_stop_after;
 bool hyptrace_func_follows;
@@ -58,10 +55,7 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 }
 
 /**
- * hyptrace_trigger_pause() - let no CPU record any event until hyptrace_trigger_arm()
- *
- * An event that a CPU is just recording can still fire. That is published, with the number of
- * the last ARM, but it does not end the pause.
+ * hyptrace_trigger_pause() - let no CPU record any event: HYPTRACE_OP_PAUSE
  *
  * Return: 0.
  */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Choosing which functions of EL2 are traced: EL2 changes its own text. The host names a function
- * by its id only: where the instruction is, and what it becomes, EL2 takes from its own memory.
- * Called by hcall.c.
- *
- * And recording what they have done, when EL2 returns to the host.
+ * Choosing which functions of EL2 are traced, and recording what they have done when EL2 returns to
+ * the host. EL2 changes its own text. The host names a function by its id only: where the
+ * instruction is, and what it becomes, EL2 takes from its own memory. Called by hcall.c.
  */
 #include <nvhe/mm.h>
 
@@ -42,10 +40,7 @@ static bool write_text(const u8 *at, u32 old, u32 new)
 	u32 *to = hyp_fixmap_map(__hyp_pa(at) & PAGE_MASK) + offset_in_page(at);
 	bool is_text;
 
-	/*
-	 * QEMU 7.2 does not let VALE2IS, by which the page before was unmapped, have effect with
-	 * E2H.
-	 */
+	/* With E2H, QEMU 7.2 ignores the VALE2IS by which the page before was unmapped. */
 	asm volatile("tlbi alle2is\n\tdsb ish\n\tisb" : : : "memory");
 	is_text = READ_ONCE(*to) == cpu_to_le32(old);
 	if (is_text) {
@@ -96,7 +91,7 @@ int hyptrace_function_set(u64 id, u64 on)
 	return old == (on ? NOP : branch) && write_text(at, old, new) ? 0 : -EIO;
 }
 
-/* Nothing synchronises these reads of the counter: one may be earlier than that before it. */
+/* Nothing synchronises these reads of the counter: a later one may be smaller. */
 static __always_inline u64 cycles(u64 from, u64 to)
 {
 	return (s64)(to - from) < 0 ? 0 : to - from;
@@ -107,9 +102,7 @@ static __always_inline u16 id_of(const struct hyptrace_call *call)
 	return ((call->stub - (u64)hyptrace_function_stubs) & ADDRESS_MASK) / HYPTRACE_STUB_BYTES;
 }
 
-/*
- * For less than the time since the epoch, which hyptrace_clock_read_copy() computes in 64 bits, too
- */
+/* For less than the time since the epoch, which is computed in 64 bits, too */
 static __always_inline u64 to_ns(u64 cycles, u64 mult)
 {
 	return cycles * mult >> HYPTRACE_CLOCK_SHIFT;

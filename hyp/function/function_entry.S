@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The begin and the end of a traced function: see function.h. A function may be called with any of x0
- * to x8 in use, and returns with x0 and x1. x9 to x17 are free at both moments.
+ * The begin and the end of a traced function: see function.h. A function may be called with any of
+ * x0 to x8 in use, and returns with x0 and x1. x9 to x17 are free at both moments.
  */
 #include <linux/linkage.h>
 
@@ -13,8 +13,8 @@
 	.text
 
 /*
- * The function's stub calls it. x11: where the function returns. Returns to the stub with what is to be
- * the function's x30.
+ * The function's stub calls it. x11: where the function returns. Returns to the stub with what is
+ * to be the function's x30.
  */
 SYM_CODE_START(hyptrace_function_enter)
 	adr_this_cpu x10, hyptrace_calls, x12
