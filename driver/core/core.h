@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The interface of core: remotes, the rings of their CPUs, and changes of both. device/ and
- * netlink/ include this header; core includes it through internal.h. A module that registers a
- * remote includes remote.h instead.
+ * The interface of core: remotes, their rings, and changes of both. Included by device/, netlink/
+ * and internal.h. A module that registers a remote includes remote.h instead.
  *
  * core calls no function of the other directories. They register a struct hyptrace_listener.
  *
@@ -103,8 +102,7 @@
  * @map_lock:	protects @mappings and @resizing
  * @mappings:	number of user mappings of the ring
  * @resizing:	no new mappings are allowed
- * @ring:	the pages; NULL while unloaded. Changes with @lock, @map_lock and
- *		@look_lock held.
+ * @ring:	the pages; NULL while unloaded. Changes with @lock, @map_lock and @look_lock held.
  * @user_meta:	the meta page of the user mappings. Changes with @lock and @map_lock held.
  *
  * @look_lock:	held, with @lock, to change @ring or what it points to. Waiters read these
@@ -119,8 +117,7 @@
  * @lost:	events lost right before the reader page, and not yet reported with its data
  * @swap_lost:	events lost right before the reader page, as the swap reported them
  * @next_lost:	events lost right after the reader page, by a resize; otherwise 0
- * @read_left:	bytes that the current read may still deliver: the data that was in the
- *		ring when the read began
+ * @read_left:	bytes that the current read may still deliver, of those present at its begin
  * @read:	events delivered since the load or the last clear
  * @counts_later: @read lacks some: see hyptrace_reader_count()
  * @reported:	lost events reported with them
@@ -170,34 +167,21 @@ struct hyptrace_watermark {
 	u64	bytes;	/* bytes of data; 0 unless @percent is 0. If both are 0, any event wakes. */
 };
 
-/**
- * struct hyptrace_counts - counters and state of a CPU's ring
- * @written:	events that happened while enabled, including lost ones
- * @read:	events delivered to a consumer
- * @overrun:	events overwritten before they were read
- * @dropped:	events dropped because the ring was full
- * @filtered:	events that happened while enabled, but that their filter rejected
- * @notified:	events that have fired a HYPTRACE_TRIGGER_NOTIFY since the load
- * @clears:	how often the ring was cleared
- * @unread:	events in the ring: @written - @read - @overrun - @dropped
- * @unreported:	lost events that were not yet reported to a consumer
- * @nr_subbufs:	sub-buffers, including the reader page; 0 while unloaded
- * @used_subbufs: sub-buffers with data that was not delivered to a consumer
- * @state:	whether the CPU is attached, detached or parked
- */
+/* Counts of events, and state, of a CPU's ring */
 struct hyptrace_counts {
-	u64			written;
-	u64			read;
-	u64			overrun;
-	u64			dropped;
-	u64			filtered;
+	u64			written;	/* while enabled, including lost ones */
+	u64			read;		/* delivered to a consumer */
+	u64			overrun;	/* overwritten before they were read */
+	u64			dropped;	/* dropped because the ring was full */
+	u64			filtered;	/* while enabled, but their filter rejected them */
+	/* have fired a HYPTRACE_TRIGGER_NOTIFY since load */
 	u64			notified;
-	u64			clears;
-	u64			unread;
-	u64			unreported;
-	unsigned int		nr_subbufs;
-	unsigned int		used_subbufs;
-	enum hyptrace_cpu_state	state;
+	u64			clears;		/* how often the ring was cleared */
+	u64			unread;		/* @written - @read - @overrun - @dropped */
+	u64			unreported;	/* lost, and not yet reported to a consumer */
+	unsigned int		nr_subbufs;	/* including the reader page; 0 while unloaded */
+	unsigned int		used_subbufs;	/* with data that was not delivered to a consumer */
+	enum hyptrace_cpu_state	state;		/* attached, detached or parked */
 };
 
 /* What a consumer or the requests of the netlink family want on */
@@ -224,20 +208,13 @@ struct hyptrace_filter_request {
 	struct hyptrace_term_request	terms[HYPTRACE_FILTER_TERMS_MAX];
 };
 
-/**
- * struct hyptrace_event_request - a request to enable or disable events
- * @events:	bit per id of an event
- * @enable:	enable them with the options below; else disable them, and there are no options
- * @filter:	which of them to record; NULL: all
- * @trigger:	what happens when one of them was recorded
- * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers
- */
+/* A request to enable or disable events */
 struct hyptrace_event_request {
-	u64					events;
-	bool					enable;
-	const struct hyptrace_filter_request	*filter;
-	enum hyptrace_trigger			trigger;
-	u32					after;
+	u64					events;		/* bit per id of an event */
+	bool					enable;		/* else disable, without options */
+	const struct hyptrace_filter_request	*filter;	/* what to record; NULL: all */
+	enum hyptrace_trigger			trigger;	/* when one of them was recorded */
+	u32					after;		/* of a stop: so many sub-buffers */
 };
 
 /* The filter of an event */
@@ -247,18 +224,11 @@ struct hyptrace_filter {
 	char			text[];	/* the filter in the words of the user */
 };
 
-/**
- * struct hyptrace_event_options - how a request has enabled an event
- * @filter:	its filter, or NULL
- * @trigger:	what happens when it was recorded
- * @after:	with HYPTRACE_TRIGGER_STOP: after so many sub-buffers
- *
- * All 0 for an event that neither a request nor a socket's hold has enabled.
- */
+/* How a request has enabled an event; all 0 if neither a request nor a socket's hold has */
 struct hyptrace_event_options {
-	struct hyptrace_filter	*filter;
-	enum hyptrace_trigger	trigger;
-	u32			after;
+	struct hyptrace_filter	*filter;	/* may be NULL */
+	enum hyptrace_trigger	trigger;	/* what happens when it was recorded */
+	u32			after;		/* with a stop: after so many sub-buffers */
 };
 
 /* The event that has started or stopped the recording */
@@ -299,8 +269,7 @@ struct hyptrace_release {
  * @control:	protects all that follows. @state may be read without it.
  * @desc:	as registered; NULL after it was unregistered
  * @state:	see above
- * @broken:	the writer has kept pages: the remote cannot be loaded again. @release also
- *		sets it while it runs.
+ * @broken:	cannot be loaded again: the writer has kept pages. Also set while @release runs.
  * @release:	rings that the writer releases
  * @size_requested:	requested bytes per CPU, of the current or the next load
  * @mode:	what a full ring does, in the current or the next load
@@ -322,8 +291,7 @@ struct hyptrace_release {
  * @owner:	the user who has loaded or started it; INVALID_UID while unloaded
  * @loaded_by_attach: only attaching has loaded the rings: neither load nor start was sent
  * @buf:	the rings, while loaded. load sets it with @change alone, before @state is LOADED
- * @nr_pages:	data pages per CPU, including the reader page; 0 while unloaded. If a resize
- *		failed half way, the smallest number of all CPUs.
+ * @nr_pages:	data pages per CPU with reader page, the smallest after a failed resize; 0: unloaded
  * @nr_attached: number of entries in @attached
  * @attached:	list of struct hyptrace_attachment
  */
@@ -377,13 +345,11 @@ struct hyptrace_remote {
  * struct hyptrace_attachment - a consumer of rings, or an observer, which consumes nothing
  * @remote:	the remote, which exists as long as this; set once, NULL before the attach. Without
  *		the lock of its owner, read it by hyptrace_file_remote().
- * @cpu:	the CPU of the ring, or HYPTRACE_CPU_ALL. It, @snapshot, @pid and @comm are set
- *		before @remote, and never change after it.
+ * @cpu:	or HYPTRACE_CPU_ALL. @cpu to @comm are set before @remote, and never change after it
  * @snapshot:	true for an observer
  * @pid:	the process that has attached it
  * @comm:	its name
- * @wake:	its owner wakes the waiters, which must look again for what they wait for. Called
- *		with the control mutex held.
+ * @wake:	wakes the waiters, to look again. Called with the control mutex held.
  *
  * Protected by the control mutex:
  * @node:	in the list of the remote
@@ -404,15 +370,13 @@ struct hyptrace_attachment {
  * struct hyptrace_listener - callbacks for changes of remotes
  * @remote_changed:	a remote was registered, or its state or settings changed
  * @remote_removed:	a remote is being unregistered
- * @event_changed:	an event was enabled or disabled, its options have changed, or it is
- *			counted or no longer counted
+ * @event_changed:	an event was enabled or disabled, or its options or counting have changed
  * @trigger_fired:	an event has started or stopped the recording, the recording has ended some
  *			sub-buffers later, or events have fired a HYPTRACE_TRIGGER_NOTIFY
  * @consumer_changed:	the process @pid started or stopped consuming the ring of @cpu, or
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
- * @lost:		@cpu lost events: @count since the last announcement, @total since
- *			the load or the last clear
+ * @lost:		@cpu lost events: @count since the last time, @total since the load or clear
  *
  * Context: the control mutex of the remote is held, except for @wants_losses and @lost.
  */

@@ -39,8 +39,7 @@ static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc
 	return min_t(u64, size, HYPTRACE_DEFAULT_SIZE);
 }
 
-/* The smallest ring, without the reader page. */
-#define HYPTRACE_MIN_SUBBUFS		2
+#define HYPTRACE_MIN_SUBBUFS		2	/* the smallest ring, without the reader page */
 
 /* Call a function of the listener, if there is one: see there, also for the locks. */
 #define hyptrace_announce(what, ...)					\
@@ -149,40 +148,26 @@ int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack
 void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 
-/**
- * struct hyptrace_socket_hold - what a socket holds of a remote
- * @remote:	the remote
- * @of_remote:	in its list
- * @of_all:	in the list of the holds of all open sockets, protected by sockets_lock
- * @sk:		the socket, with a reference; NULL after it was closed. Changes with sockets_lock
- *		held.
- * @portid:	its port
- * @pid:	the process that has sent the first request
- * @comm:	its name
- *
- * Protected by the control mutex:
- * @events:	bit per id of an event whose state it holds
- * @enabled:	those of @events that it holds enabled
- * @before:	by event id: the options that @events had before, and that they get back
- * @counted:	bit per id of an event that is counted
- * @counts:	it has held such events, and not released them: a request may have switched off
- *		all of them
- * @has_pmu:	the PMU counts for it
- */
+/* What a socket holds of a remote */
 struct hyptrace_socket_hold {
 	struct hyptrace_remote		*remote;
-	struct list_head		of_remote;
+	struct list_head		of_remote;	/* in its list */
+	/* in the list of all open sockets, protected by sockets_lock */
 	struct list_head		of_all;
+	/* with a reference; NULL after it was closed. Changes with sockets_lock held. */
 	struct sock			*sk;
-	u32				portid;
-	pid_t				pid;
-	char				comm[TASK_COMM_LEN];
-	u64				events;
-	u64				enabled;
+	u32				portid;		/* its port */
+	pid_t				pid;		/* has sent the first request */
+	char				comm[TASK_COMM_LEN];	/* its name */
+	/* Protected by the control mutex: */
+	u64				events;		/* bit per id of an event it holds */
+	u64				enabled;	/* those of @events held enabled */
+	/* by event id: the options that @events had before, and that they get back */
 	struct hyptrace_event_options	before[HYPTRACE_MAX_EVENT_ID];
-	u64				counted;
+	u64				counted;	/* bit per id of a counted event */
+	/* has held such, and not released them; a request may have switched off all */
 	bool				counts;
-	bool				has_pmu;
+	bool				has_pmu;	/* the PMU counts for it */
 };
 
 /* socket.c: the control mutex held */

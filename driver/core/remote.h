@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A remote: a source of events that writes ring buffers in the format of hyp/ring.h.
- * Included by the modules that register a remote, and by core.
- */
+/* A remote: a source of events in ring buffers as in hyp/ring.h. Included by core and remotes. */
 #ifndef __HYPTRACE_REMOTE_H
 #define __HYPTRACE_REMOTE_H
 
@@ -15,125 +12,78 @@
 struct hyptrace_remote;
 struct netlink_ext_ack;
 
-/* The enabled events are the bits of a u64. */
-#define HYPTRACE_MAX_EVENT_ID	64
+#define HYPTRACE_MAX_EVENT_ID	64	/* the enabled events are the bits of a u64 */
 
-/**
- * struct hyptrace_field - a field of an event's payload
- * @name:	its name
- * @type:	its C type, as written in the declaration
- * @offset:	bytes from the start of the payload
- * @size:	bytes
- * @is_signed:	it has a signed integer type
- */
+/* A field of an event's payload */
 struct hyptrace_field {
 	const char	*name;
-	const char	*type;
-	u16		offset;
-	u16		size;
-	bool		is_signed;
+	const char	*type;		/* its C type, as written in the declaration */
+	u16		offset;		/* bytes from the start of the payload */
+	u16		size;		/* bytes */
+	bool		is_signed;	/* it has a signed integer type */
 };
 
-/**
- * struct hyptrace_event - an event that a remote can write
- * @name:	unique within the remote
- * @print_fmt:	in the syntax of a tracefs format file: "\"id=%llu\", REC->id"
- * @fields:	the payload, without the u16 event id at its start
- * @nr_fields:	number of @fields
- * @size:	bytes of the payload, including the event id
- * @id:		unique within the remote, below HYPTRACE_MAX_EVENT_ID
- */
+/* An event that a remote can write */
 struct hyptrace_event {
-	const char			*name;
+	const char			*name;		/* unique within the remote */
+	/* as in a format file of tracefs: "\"id=%llu\", REC->id" */
 	const char			*print_fmt;
-	const struct hyptrace_field	*fields;
+	const struct hyptrace_field	*fields;	/* the payload without the event id (u16) */
 	unsigned int			nr_fields;
-	u16				size;
-	u16				id;
+	u16				size;		/* bytes of the payload with the event id */
+	u16				id;		/* unique; below HYPTRACE_MAX_EVENT_ID */
 };
 
 /* Most arguments of a hypercall that an event has */
 #define HYPTRACE_MAX_HYPERCALL_ARGS	4
 
-/**
- * struct hyptrace_hypercall_arg - an argument of a hypercall
- * @type:	its C type
- * @name:	its name
- */
+/* An argument of a hypercall: its C type and its name */
 struct hyptrace_hypercall_arg {
 	const char	*type;
 	const char	*name;
 };
 
-/**
- * struct hyptrace_hypercall - a hypercall of the kernel that a remote traces
- * @id:		its number
- * @name:	its name
- * @args:	its arguments: the first one is in register 1
- * @nr_args:	number of @args
- * @returns:	it returns a value
- * @raw:	it is not known which arguments it has, and whether it returns a value
- */
+/* A hypercall of the kernel that a remote traces */
 struct hyptrace_hypercall {
 	u32				id;
 	const char			*name;
+	/* the first one is in register 1 */
 	struct hyptrace_hypercall_arg	args[HYPTRACE_MAX_HYPERCALL_ARGS];
 	unsigned int			nr_args;
-	bool				returns;
-	bool				raw;
+	bool				returns;	/* it returns a value */
+	bool				raw;		/* arguments and result are not known */
 };
 
-/* Buckets of the histogram of a counter */
-#define HYPTRACE_COUNTER_BUCKETS	32
+#define HYPTRACE_COUNTER_BUCKETS	32	/* buckets of the histogram of a counter */
 
-/**
- * struct hyptrace_count_keys - counters of an event: one for each of some values of a field
- * @event:	id of the event
- * @field:	name of the field
- * @nr:		number of counters; they are for the values from 0 on
- * @has_others:	the last counter is for all values that have none of their own
- * @has_time:	the event takes a time
- * @is_outside:	the counters have no number, only the time that the CPU was outside of the
- *		hypervisor after such an exit; they are counted with another event
- */
+/* Counters of an event: one for each of some values of a field */
 struct hyptrace_count_keys {
-	u16		event;
-	const char	*field;
-	unsigned int	nr;
-	bool		has_others;
-	bool		has_time;
+	u16		event;		/* id of the event */
+	const char	*field;		/* name of the field */
+	unsigned int	nr;		/* number of counters, for the values from 0 on */
+	bool		has_others;	/* the last counter is for all other values */
+	bool		has_time;	/* the event takes a time */
+	/* only the time outside of the hypervisor after such an exit; counted with another event */
 	bool		is_outside;
 };
 
-/**
- * struct hyptrace_event_counter - the values of a counter
- * @count:	number of events
- * @total:	sum of their times, ns
- * @longest:	the longest time, ns
- * @now:	for @is_outside: the counter of the clock when @total was read, as ns
- * @buckets:	events by time: the first bucket has times of 0 ticks, bucket b those from
- *		2^(b-1) to 2^b - 1, and the last one all longer ones, too
- * @measured:	events during which the PMU has counted
- * @pmu:	what its counters have counted, in the order of the request
- */
+/* The values of a counter */
 struct hyptrace_event_counter {
-	u64	count;
-	u64	total;
-	u64	longest;
-	u64	now;
+	u64	count;		/* number of events */
+	u64	total;		/* sum of their times, ns */
+	u64	longest;	/* the longest time, ns */
+	u64	now;		/* for @is_outside: the clock when @total was read, ns */
+	/* by time: bucket 0: 0 ticks; b: from 2^(b-1) to 2^b - 1; the last: all longer ones, too */
 	u64	buckets[HYPTRACE_COUNTER_BUCKETS];
-	u64	measured;
+	u64	measured;	/* events during which the PMU has counted */
+	/* what its counters have counted, in the order of the request */
 	u64	pmu[HYPTRACE_PMU_COUNTERS];
 };
 
-/**
- * struct hyptrace_pmu_request - what the PMU of each CPU is to count
- * @nr:		how many counters
- * @events:	of each, the number of what it counts
- */
+/* What the PMU of each CPU is to count */
 struct hyptrace_pmu_request {
-	unsigned int	nr;
-	u16		events[HYPTRACE_PMU_COUNTERS];
+	unsigned int	nr;	/* how many counters */
+	u16		events[HYPTRACE_PMU_COUNTERS];	/* what each counts */
 };
 
 /**
@@ -141,16 +91,12 @@ struct hyptrace_pmu_request {
  * @keys:	the counters of each CPU, in the order of their numbers
  * @nr_keys:	number of @keys
  * @frequency:	ticks per second
- * @set_events:	count the events whose bits are set, on all CPUs, and no other. This
- *		allocates the counters if there are none.
- * @reset:	set the counters of a CPU to 0. -ENXIO if that is not possible while the CPU
- *		is offline.
- * @read:	read a counter. It makes no hypercall. -EIO if the writer does not finish a
- *		change of it.
+ * @set_events:	count just these events, on all CPUs. Allocates the counters if necessary.
+ * @reset:	set the counters of a CPU to 0. -ENXIO: not possible while the CPU is offline.
+ * @read:	read a counter, without a hypercall. -EIO if the writer does not finish a change.
  * @free:	free the counters; no event is counted
- * @set_pmu:	have the PMU count in the hypervisor during the events that are counted, and set
- *		what it has counted to 0; NULL: end that. Optional. It puts the reason of an error
- *		in @extack; then the PMU counts nothing.
+ * @set_pmu:	have the PMU count, from 0, in the hypervisor during counted events; NULL: end that.
+ *		After an error, with the reason in @extack, it counts nothing. Optional.
  *
  * core calls all but @frequency with the control mutex held, @reset and @read only while
  * there are counters: after a successful @set_events, and before @free.
@@ -171,88 +117,66 @@ struct hyptrace_counting {
 /* Returns the description of an event: see remote_event.h. */
 typedef const struct hyptrace_event *(*hyptrace_event_fn)(void);
 
-/**
- * struct hyptrace_ring_pages - memory of one CPU's ring, allocated by core
- * @pages:	the data pages (sub-buffers); the index is the id of the sub-buffer. The
- *		last page is the first reader page.
- * @meta:	a zeroed page for struct hyptrace_meta (hyp/abi.h)
- * @tables:	for use by the remote: the pairs of pages of which it donated the second to the
- *		writer, linked by page_private()
- * @nr_pages:	number of @pages, including the reader page
- * @user:	for use by core: the user to whom the pages are charged; may be NULL
- */
+/* Memory of one CPU's ring, allocated by core */
 struct hyptrace_ring_pages {
+	/* data pages (sub-buffers) by id; the last one is the first reader page */
 	struct page	**pages;
-	struct page	*meta;
+	struct page	*meta;		/* a zeroed struct hyptrace_meta (hyp/abi.h) */
+	/* for the remote: pairs of which it donated the second page, linked by page_private() */
 	struct page	*tables;
-	unsigned int	nr_pages;
-	struct user_struct *user;
+	unsigned int	nr_pages;	/* including the reader page */
+	struct user_struct *user;	/* for core: who is charged; may be NULL */
 };
 
-/**
- * struct hyptrace_buffer - the rings of a remote while it is loaded
- * @discard:	when a ring is full, drop new events instead of overwriting the oldest
- * @kept:	the rings are in memory that outlives a reset: the writer seals their sub-buffers
- * @ring:	by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not possible
- */
+/* The rings of a remote while it is loaded */
 struct hyptrace_buffer {
-	bool				discard;
+	bool				discard;	/* when full, drop new events */
+	/* in memory that outlives a reset: the writer seals the sub-buffers */
 	bool				kept;
+	/* by CPU number, nr_cpu_ids entries; zeroed for CPUs that are not possible */
 	struct hyptrace_ring_pages	*ring;
 };
 
-/**
- * struct hyptrace_swap - result of a swap
- * @id:		index of the new reader page in struct hyptrace_ring_pages
- * @lost:	events lost right before it
- */
+/* Result of a swap */
 struct hyptrace_swap {
-	u32	id;
-	u64	lost;
+	u32	id;	/* of the new reader page, in struct hyptrace_ring_pages */
+	u64	lost;	/* events lost right before it */
 };
 
 /**
  * struct hyptrace_remote_ops - callbacks of a remote
  *
- * core calls them in process context. core.h says which locks it holds. @swap_reader_page,
- * @sync and @reset must not sleep for long. core calls these three only while the rings are
- * loaded: after @load_trace_buffer returns and before it calls @unload_trace_buffer.
- * @swap_reader_page and @sync may run for several CPUs at once, and in parallel with
- * @enable_tracing and @enable_event.
+ * core calls them in process context. core.h says which locks it holds. @swap_reader_page, @sync
+ * and @reset must not sleep for long. core calls these three only while the rings are loaded: after
+ * @load_trace_buffer returns and before it calls @unload_trace_buffer. @swap_reader_page and @sync
+ * may run for several CPUs at once, and in parallel with @enable_tracing and @enable_event.
  *
  * A callback must not call core, or wait for anything that does. It returns a negative
  * errno if it fails, and has then changed nothing unless its description says otherwise.
  *
  * @init:	called once, at the end of the registration. Optional.
- * @load_trace_buffer: give the pages of @buf to the writer. Tracing is off, and no rings
- *		are loaded. -ENOTRECOVERABLE means that the writer has kept pages: core
- *		never frees them.
- * @unload_trace_buffer: take all pages back from the writer. Tracing is off. An error means
- *		that the writer has kept pages: core never frees them. A worker calls this,
- *		perhaps without any mutex. Meanwhile core calls no other callback
- *		that uses the rings.
- * @enable_tracing: start or stop recording enabled events. After a stop returns, no CPU
- *		records events.
+ * @load_trace_buffer: give the pages of @buf to the writer. Tracing is off, no rings are loaded.
+ *		-ENOTRECOVERABLE: the writer has kept pages, which core never frees.
+ * @unload_trace_buffer: take all pages back from the writer. Tracing is off. An error means that
+ *		the writer has kept pages: core never frees them. A worker calls this, perhaps
+ *		without any mutex. Meanwhile core calls no other callback that uses the rings.
+ * @enable_tracing: start or stop recording. After a stop returns, no CPU records events.
  * @swap_reader_page: get the next reader page. The consumer has read @consumed bytes of
  *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
  *		current page has more than @consumed.
  * @sync:	make the writer publish the CPU's struct hyptrace_meta.
- * @look:	update the CPU's struct hyptrace_meta, if the writer does not. It makes no
- *		hypercall. It must not sleep: it is called with the reader's lock or look_lock held.
- *		Optional.
+ * @look:	update the CPU's struct hyptrace_meta, if the writer does not. No hypercall, no
+ *		sleep: the reader's lock or look_lock is held. Optional.
  * @get_unread:	get the index of the sub-buffer that the writer has entered as number @number of
  *		struct hyptrace_meta. -ENOENT if it does not hold that any more, or only in the
  *		reader page. For a writer that does not publish reader_entries.
- * @calls:	number of hypercalls so far, except those that set the clock. For debugfs.
- *		Optional; called at any time, without a lock.
+ * @calls:	number of hypercalls so far, but for the clock. For debugfs, at any time. Optional.
  * @reset:	clear all events and counters of a CPU's ring, and publish its struct
  *		hyptrace_meta, whose @reader_id is the reader page from now on.
- * @prepare_resize: give the writer the pages of a second buffer, like @load_trace_buffer.
- *		Optional, together with @exchange_ring and @finish_resize.
- * @exchange_ring: move the CPU's writer from the ring @old to the ring @new, with as many of the
- *		events as fit. Exchange each page that holds these events, and the reader page
- *		@reader_id, for a page of @new. The reader page becomes the last page of @new.
- *		After an error @old is unchanged.
+ * @prepare_resize: as @load_trace_buffer for a second buffer. Optional, with the next two.
+ * @exchange_ring: move the CPU's writer from the ring @old to the ring @new, with the events that
+ *		fit. Exchange each page of these events, and the reader page @reader_id, for a page
+ *		of @new. The reader page becomes its last page. After an error @old is unchanged.
  * @finish_resize: take back the pages that the second buffer now has, like
  *		@unload_trace_buffer. Callbacks for the loaded rings may run in parallel.
  *		Also called if @exchange_ring was not called for all CPUs.
@@ -261,30 +185,24 @@ struct hyptrace_swap {
  *		terms, see hyp/abi.h. 0 terms: record all. Called in any state; it applies until
  *		the next call for this event. The terms are valid during the call. Optional.
  * @set_trigger: set what happens when the event was recorded after its filter accepted it: enum
- *		hyptrace_trigger of hyp/abi.h. HYPTRACE_TRIGGER_NOTIFY is armed at once, the
- *		others not until @enable_tracing or @arm.
- *		Called in any state. Optional, together with @pause, @arm, @get_fired and
- *		@has_ended.
+ *		hyptrace_trigger of hyp/abi.h. HYPTRACE_TRIGGER_NOTIFY is armed at once, the others
+ *		not until @enable_tracing or @arm. Called in any state. Optional, together with
+ *		@pause, @arm, @get_fired and @has_ended.
  * @pause:	let no CPU record events until @arm, while tracing. What fires in this moment is
  *		still what @get_fired gets. @arm follows even after an error.
  * @arm:	end the pause, and arm all triggers again. @enable_tracing arms them, too.
- * @get_fired:	get the event that has started or stopped the recording since the triggers were
- *		armed, and its CPU. -EAGAIN if there is none. Called while tracing, or right after
- *		that. It makes no hypercall.
- * @has_ended:	whether the recording has ended that an event stops, which may be later. Called like
- *		@get_fired.
+ * @get_fired:	get the event, and its CPU, that has started or stopped the recording since the
+ *		last arming; -EAGAIN if none. Called while tracing, or right after. No hypercall.
+ * @has_ended:	whether a trigger has ended the recording, perhaps later. Called like @get_fired.
  * @write_selftest: record @count "selftest" events on @cpu, with numbers from @id upwards.
  *		-ENODATA if the event is not enabled, or a trigger keeps it from being recorded;
  *		-ENXIO if the CPU is offline; -EINTR if a signal comes before the end.
  *		Called at any time while the remote is registered. Optional.
- * @get_page_owner: get the owner of a page: enum hyptrace_page_owner of hyp/abi.h. -EOPNOTSUPP
- *		if the writer does not protect memory. Called at any time while the remote is
- *		registered. Optional.
- * @time_visits: have the current CPU enter EL2 @count times and return at once, with interrupts
- *		off. Return the time that this takes, in ns, or an error. Called at any time while
- *		the remote is registered. Optional.
- * @set_rate:	record so many selftest events per second and CPU while tracing. core calls
- *		it only with another rate than before. Optional.
+ * @get_page_owner: get the enum hyptrace_page_owner of a page. -EOPNOTSUPP without protection.
+ *		Called at any time while the remote is registered. Optional.
+ * @time_visits: have the current CPU enter EL2 @count times, with interrupts off. Return the time,
+ *		ns, or an error. Called at any time while the remote is registered. Optional.
+ * @set_rate:	set another rate of selftest events, per second and CPU, while tracing. Optional.
  */
 struct hyptrace_remote_ops {
 	int	(*init)(struct hyptrace_remote *remote, void *priv);
@@ -333,17 +251,15 @@ struct hyptrace_remote_ops {
  * @incomplete:	bit per id of an event of which the writer does not record all
  * @follower:	id of the event that can have the trigger follow; 0: none
  * @max_pages:	most data pages per ring, including the reader page; 0: no limit
- * @print:	write the fields of an event into @text, with a zero at the end, when the kernel
- *		panics: no lock, no wait. @payload has the size of the event; NULL: a panic prints
- *		no events
+ * @print:	write the fields of an event into @text, ending with a zero, at a panic: no lock, no
+ *		wait. @payload has the size of the event; NULL: a panic prints no events
  * @boot:	trace from the registration on, as these words say: see boot.c; may be NULL
  * @busy:	the reason if @load_trace_buffer returns -EBUSY; may be NULL
  * @protected:	the writer does not trust the host
  * @only_overwrites: a full ring cannot drop new events
  * @is_kept:	its rings may be in memory that outlives a reset: see keep.c
  *
- * The struct and everything that it points to must remain valid until the remote is
- * unregistered.
+ * The struct and everything that it points to must remain valid until the remote is unregistered.
  */
 struct hyptrace_remote_desc {
 	const char				*name;

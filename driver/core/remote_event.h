@@ -9,11 +9,10 @@
  *		RE_PRINTK("stage=%u", __entry->stage)
  *	);
  *
- * This defines struct hyptrace_entry_boot_done, the payload that the remote writes. It
- * also defines hyptrace_event_boot_done(), which describes the payload: list it in the
- * @events of struct hyptrace_remote_desc. Fields have their natural alignment. A print
- * format may call __print_symbolic() and __print_flags() with literal values, and no
- * other function.
+ * This defines struct hyptrace_entry_boot_done, the payload that the remote writes. It also defines
+ * hyptrace_event_boot_done(), which describes the payload: list it in the @events of struct
+ * hyptrace_remote_desc. Fields have their natural alignment. A print format may call
+ * __print_symbolic() and __print_flags() with literal values, and no other function.
  */
 #ifndef __HYPTRACE_REMOTE_EVENT_H
 #define __HYPTRACE_REMOTE_EVENT_H
@@ -34,10 +33,7 @@
 #define __entry				REC
 #define RE_PRINTK(...)			__stringify(__VA_ARGS__)
 
-/*
- * These macros visit each pair. A and B alternate, because a macro cannot expand itself.
- * The name that remains after the last pair is pasted with _END, which expands to nothing.
- */
+/* A and B visit pairs in turn: a macro cannot expand itself. At the end, _END is nothing. */
 #define __RE_CLOSE(...)			__RE_PASTE_END(__VA_ARGS__)
 #define __RE_PASTE_END(...)		__VA_ARGS__ ## _END
 

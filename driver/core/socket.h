@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a netlink socket holds of remotes until it is closed: counters, and states of events.
- * netlink/ includes this header; core includes it through internal.h.
- */
+/* What a netlink socket holds of remotes. Included by netlink/, and by core through internal.h. */
 #ifndef __HYPTRACE_SOCKET_H
 #define __HYPTRACE_SOCKET_H
 
