@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Whom the other files of core tell of changes: by hyptrace_announce() the listener, see struct
- * hyptrace_listener, and the waiters of attachments.
- */
+/* Whom core tells of changes: the listener, and the waiters of attachments. */
 #include "internal.h"
 
 const struct hyptrace_listener *hyptrace_listener;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Attachments to the rings of a remote: one consumer for each ring, and any number of
- * observers. Called by device/, and by register.c when a remote is unregistered.
- */
+/* Attach to rings: one consumer each, any number of observers. Called by device/, register.c. */
 #include <linux/cleanup.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -71,10 +68,7 @@ static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *at
 	attachment->cpu = cpu;
 	attachment->pid = task_tgid_nr(current);
 	get_task_comm(attachment->comm, current->group_leader);
-	/*
-	 * (G) Order cpu before remote. Pairs with (G) in
-	 * driver/device/device.h:hyptrace_file_remote().
-	 */
+	/* (G) Order cpu before remote. Pairs with (G) in device/device.h:hyptrace_file_remote(). */
 	smp_store_release(&attachment->remote, remote);
 	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_ATTACHED);
 	return 0;
@@ -88,10 +82,9 @@ static int attach(struct hyptrace_remote *remote, struct hyptrace_attachment *at
  *
  * Attaching a consumer loads @remote if it is unloaded. Attaching an observer does not.
  *
- * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote is being unregistered,
- * -ENXIO if there is no such CPU, -EBUSY if a ring already has a consumer, -ENODATA if an
- * observer finds no rings loaded, -EALREADY if another tracer has loaded the writer's own
- * buffer, or as hyptrace_remote_load().
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote is being unregistered, -ENXIO
+ * if there is no such CPU, -EBUSY if a ring already has a consumer, -ENODATA if an observer finds
+ * no rings, -EALREADY if another tracer has the buffer, or as hyptrace_remote_load().
  */
 int hyptrace_remote_attach(struct hyptrace_remote *remote,
 			   struct hyptrace_attachment *attachment, int cpu)
@@ -116,8 +109,7 @@ static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *a
 
 /**
  * hyptrace_remote_detach - undo hyptrace_remote_attach(), and release the hold
- * @attachment:	the control mutex of its remote is not held. The caller must not use the
- *		remote any more.
+ * @attachment:	control mutex of its remote not held; the caller no longer uses the remote
  */
 void hyptrace_remote_detach(struct hyptrace_attachment *attachment)
 {

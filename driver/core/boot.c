@@ -16,7 +16,6 @@
 
 #include "internal.h"
 
-/* What the words mean */
 struct boot {
 	struct hyptrace_remote		*remote;
 	u64				events;

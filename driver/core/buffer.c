@@ -2,12 +2,11 @@
 /*
  * Memory of a remote's rings. Called by state.c, resize.c and release.c.
  *
- * An allocation must not harm the rest of the system. It fails before it takes any page if
- * too little memory is available, and it never invokes the OOM killer.
+ * An allocation must not harm the rest of the system: it fails before it takes any page if too
+ * little memory is available, and never invokes the OOM killer.
  *
- * A user without privileges can have as much as the kernel's ring buffers of perf allow: an amount
- * per CPU, and beyond it RLIMIT_MEMLOCK. Rings stay when the process exits. So, as for other memory
- * that a driver pins for a user, they count for the user and not for the process.
+ * A user without privileges can have as much as the ring buffers of perf allow: an amount per CPU,
+ * and beyond it RLIMIT_MEMLOCK. Rings stay when the process exits, so they count for the user.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -32,14 +31,10 @@ static unsigned int mlock_kb = 512 + PAGE_SIZE / SZ_1K;
 module_param(mlock_kb, uint, 0644);
 MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLIMIT_MEMLOCK");
 
-/*
- * Rings, and the lists of their pages, leave 1/2^5 of all memory to the rest of the system. With
- * half of that, its OOM killer has been seen to end programs after rings had been loaded.
- */
+/* Leave 1/2^5 of all memory: with half of that, the OOM killer has been seen to end programs. */
 #define RESERVE_SHIFT	5
 
-/* Of each ring: the writer's, and that of the mappings */
-#define META_PAGES	2
+#define META_PAGES	2	/* of each ring: the writer's, and that of the mappings */
 
 /* A u32 numbers the data pages, and their array is one allocation of at most INT_MAX bytes. */
 #define MAX_PAGES	(INT_MAX / sizeof(struct page *))
@@ -51,8 +46,7 @@ MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLI
  * hyptrace_buffer_nr_pages - compute the number of data pages of a ring
  * @size:	requested bytes per CPU
  *
- * Return: the number, including the reader page; 0 if @size is 0 or larger than any ring
- * can be.
+ * Return: the number, including the reader page; 0 if @size is 0 or larger than any ring can be.
  */
 unsigned long hyptrace_buffer_nr_pages(u64 size)
 {
@@ -129,9 +123,8 @@ static void ring_free(struct hyptrace_ring_pages *ring)
 }
 
 /*
- * Allocate up to 2^@order contiguous pages, but at most @max, and store them in @pages.
- * Lower @order to what is available. Reclaim memory only for single pages. Return the
- * number of pages, or 0.
+ * Store up to 2^@order contiguous pages, at most @max, in @pages, and lower @order to what is
+ * available. Reclaim only for single pages. Return the number of pages, or 0.
  */
 static unsigned int alloc_neighbours(struct page **pages, unsigned int max, int node, bool kept,
 				     unsigned int *order)
@@ -231,8 +224,8 @@ void hyptrace_buffer_free(struct hyptrace_buffer *buf)
 /**
  * hyptrace_buffer_leak - leak pages that the writer may still own
  * @remote:	cannot be loaded again
- * @buf:	its pages must never be freed: the host would fault on a page that the writer
- *		owns, or the writer would overwrite data of the next user of a shared page
+ * @buf:	never freed: the host would fault on a page that the writer owns, or the writer
+ *		would overwrite data of the next user of a shared page
  */
 void hyptrace_buffer_leak(struct hyptrace_remote *remote, struct hyptrace_buffer *buf)
 {
@@ -290,8 +283,7 @@ static int alloc_and_give(const struct hyptrace_remote_desc *desc, struct hyptra
  * @op:		load_trace_buffer or prepare_resize of the remote
  * @extack:	out: the reason of an error; may be NULL
  *
- * A resize moves pages from the old rings to the new ones: all outlive a reset, or none
- * does.
+ * A resize moves pages from the old rings to the new ones: all outlive a reset, or none does.
  *
  * Return: 0; -ENOMEM if too little memory is available, -EDQUOT if the user may not pin so much,
  * -EINTR if the process is being killed, or the error of @op. After an error, nothing is allocated.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counting events: a remote counts them by the values of a field, without rings. An event is
- * counted if count-set has switched it on, or while a socket that is open holds it. If count-set
- * switches it off, no socket holds it any more. Called by netlink/, by event_hold.c, by state.c at
- * a reset, and by register.c.
+ * A remote counts events by the values of a field, without rings: those that count-set has switched
+ * on, or that an open socket holds. If count-set switches one off, no socket holds it any more.
+ * Called by netlink/, event_hold.c, state.c at a reset, and register.c.
  *
  *	           count-set                  count-set, of the last event
  *	no counters ---------> events counted ----------> counters kept
@@ -43,7 +42,6 @@ bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
 	return false;
 }
 
-/* Refuse events that the remote cannot count. */
 static int check_events(const struct hyptrace_remote *remote, u64 mask,
 			struct netlink_ext_ack *extack)
 {
@@ -133,7 +131,6 @@ static void add_break(struct hyptrace_remote *remote, u64 events)
 		remote->count_breaks[id] += !!(events & BIT_ULL(id));
 }
 
-/* The events that any socket holds */
 static u64 held_events(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_socket_hold *hold;
@@ -144,10 +141,7 @@ static u64 held_events(const struct hyptrace_remote *remote)
 	return events;
 }
 
-/*
- * Has a socket held events, and neither released them nor was closed? Then it may still need the
- * counters, even if a request has switched the events off.
- */
+/* A socket that still holds events may need the counters, though a request has ended them. */
 static bool has_holds(const struct hyptrace_remote *remote)
 {
 	struct hyptrace_socket_hold *hold;
@@ -159,7 +153,6 @@ static bool has_holds(const struct hyptrace_remote *remote)
 	return false;
 }
 
-/* A request has switched off events: let no socket hold them any more. */
 static void override_holds(const struct hyptrace_remote *remote, u64 off)
 {
 	struct hyptrace_socket_hold *hold;
@@ -326,12 +319,10 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
 /**
  * hyptrace_counters_reset - set counters to 0, and announce the remote
  * @remote:	control mutex held
- * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the
- *		counters
+ * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the counters
  * @extack:	see above
  *
- * Return: 0; -EOPNOTSUPP if @remote cannot count, or the error of the remote's callback: then
- * the counters of some CPUs may be 0.
+ * Return: 0; -EOPNOTSUPP if it cannot count, or a callback's error: then some CPUs' may be 0.
  */
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
 			    struct netlink_ext_ack *extack)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/hyptrace/REMOTE/cpuN shows the state of a ring as the driver sees it.
- * REMOTE/calls shows how often the driver has called the writer. These files are for
- * debugging hyptrace itself, and are not an ABI. Called by register.c.
+ * /sys/kernel/debug/hyptrace/REMOTE/cpuN shows a ring as the driver sees it, REMOTE/calls how often
+ * it has called the writer. For debugging hyptrace itself; no ABI. Called by register.c.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>

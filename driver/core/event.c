@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Events of a remote: check them at its registration, find them, enable them, and find the
- * names of values in their print formats. Called by register.c, event_set.c, hold.c and netlink/.
- */
+/* Check, find and enable events, and find the names of values. Called by core and netlink/. */
 #include <linux/bits.h>
 #include <linux/ctype.h>
 #include <linux/kstrtox.h>
@@ -174,7 +171,6 @@ err_restore:
 	return err;
 }
 
-/* Refuse events that the writer cannot record. */
 static int check_missing(const struct hyptrace_remote *remote, u64 events,
 			 struct netlink_ext_ack *extack)
 {
@@ -198,8 +194,7 @@ static int check_missing(const struct hyptrace_remote *remote, u64 events,
  * @enabled:	bit per id of an event that is to be enabled
  * @extack:	names the event that failed; may be NULL
  *
- * Return: 0; -EOPNOTSUPP if the writer cannot record one of them; or the error of the remote's
- * callback. After an error, no event has changed.
+ * Return: 0; -EOPNOTSUPP if the writer cannot record one, or a callback's error: nothing changed.
  */
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
 			    struct netlink_ext_ack *extack)

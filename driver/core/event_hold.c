@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds of the states of events: while a socket holds an event, the event is enabled or disabled as
- * the socket has requested, with its filter and trigger. At the end, the event gets back the state
- * that it had before. Called by netlink/ and register.c. Also the end of the holds of a socket that
- * was closed, of events and of counting.
+ * While a socket holds an event, the event is enabled or disabled as the socket has requested, with
+ * its filter and trigger. Then it gets back the state of before. This also ends the holds of a
+ * closed socket, of events and of counting. Called by netlink/ and register.c.
  *
- * Only one socket can hold an event. A request without hold overrides it: no socket holds the
- * event any more, and it keeps the state that was requested.
+ * Only one socket can hold an event. A request without hold overrides that.
  */
 #include <linux/bits.h>
 #include <linux/cleanup.h>
@@ -15,7 +13,6 @@
 
 #include "internal.h"
 
-/* Refuse events that another socket holds. */
 static int check_holders(const struct hyptrace_remote *remote, u64 events,
 			 struct netlink_ext_ack *extack)
 {
@@ -49,10 +46,7 @@ static void keep(struct hyptrace_socket_hold *hold, const struct hyptrace_event_
 		hold->enabled |= request->events;
 }
 
-/*
- * Give all events back the state that they had before a hold. On success it holds no event any
- * more. After an error of the remote's callback nothing has changed.
- */
+/* On success it holds no event any more, after an error of the callback nothing has changed. */
 static int end_hold(struct hyptrace_remote *remote, struct hyptrace_socket_hold *hold,
 		    struct netlink_ext_ack *extack)
 {
@@ -72,7 +66,6 @@ static int end_hold(struct hyptrace_remote *remote, struct hyptrace_socket_hold 
 	return err;
 }
 
-/* End the holds of sockets that were closed. */
 static void end_closed(struct hyptrace_remote *remote)
 {
 	struct hyptrace_socket_hold *hold, *next;
@@ -112,8 +105,7 @@ void hyptrace_holds_work(struct work_struct *work)
  * @request:	which events, and how
  * @extack:	names the event that failed; may be NULL
  *
- * Return: as hyptrace_events_set(), or -EBUSY if another socket holds one of the events. After an
- * error, no event has changed.
+ * Return: as hyptrace_events_set(), or -EBUSY if another socket holds one of the events.
  */
 int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
 			 const struct hyptrace_event_request *request,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Requests to enable or disable events, and the options that they give to an event. Called by
- * state.c, event_hold.c and netlink/.
- */
+/* Enable or disable events, with options. Called by state.c, event_hold.c and netlink/. */
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/minmax.h>
@@ -23,7 +20,6 @@ static void record_rejected(struct hyptrace_filter *filter)
 	}
 }
 
-/* The options that the request gives to an event. */
 static int make_options(const struct hyptrace_event *event,
 			const struct hyptrace_event_request *request,
 			struct hyptrace_event_options *options, struct netlink_ext_ack *extack)
@@ -181,10 +177,7 @@ int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabl
 	u64 before = remote->enabled;
 	int err;
 
-	/*
-	 * Set the filter of an event before it is enabled, and remove it after it is disabled: the
-	 * writer never records what the filter rejects.
-	 */
+	/* The filter is set before enabling and removed after disabling: it applies at any time. */
 	err = apply_all_options(remote, mask & enabled, remote->options, options, extack);
 	if (err)
 		goto err_recover;
@@ -258,7 +251,6 @@ int hyptrace_events_change(struct hyptrace_remote *remote,
 					remote->enabled & ~mask, options, false, extack);
 }
 
-/* Let no socket hold these events any more. */
 static void override_holds(struct hyptrace_remote *remote, u64 events)
 {
 	struct hyptrace_socket_hold *hold;
@@ -302,8 +294,7 @@ int hyptrace_events_set_with(struct hyptrace_remote *remote,
  * @request:	which events, and how
  * @extack:	names the event that failed; may be NULL
  *
- * The request overrides holds: no socket holds the events any more, nor does an attachment hold a
- * disabled one, and an enabled one stays enabled without a hold.
+ * No socket holds the events any more, no attachment holds a disabled one; enabled ones stay.
  *
  * Return: 0; -EINVAL, -ENOENT or -EOPNOTSUPP if the request is not valid for one of the events;
  * -ENOMEM; or the error of the remote's callback. After an error, no event has changed.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Filters of events: check the terms of a request, and resolve the names of their fields.
- * Called by event_set.c, which gives the filters to the remote.
- */
+/* Check the terms of a filter, and resolve their fields. Called by event_set.c. */
 #include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/overflow.h>
@@ -87,8 +84,7 @@ static int resolve_term(const struct hyptrace_event *event,
  * @request:	the filter, as it was requested
  * @extack:	the reason, and the attribute, if it fails; may be NULL
  *
- * Return: the filter, for kfree(); or -ENOENT if the event lacks a field, -EINVAL if a term is
- * not valid, or -ENOMEM, as ERR_PTR().
+ * Return: the filter, for kfree(); ERR_PTR(): -ENOENT: no such field, -EINVAL: bad term, -ENOMEM.
  */
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
 						const struct hyptrace_filter_request *request,

@@ -16,10 +16,8 @@
 
 #include "internal.h"
 
-/* Parentheses inside parentheses, at most */
-#define DEPTH_MAX	16
-/* Digits of a number, at most */
-#define NUMBER_MAX	20
+#define DEPTH_MAX	16	/* parentheses inside parentheses, at most */
+#define NUMBER_MAX	20	/* digits of a number, at most */
 
 struct parser {
 	const char			*at;

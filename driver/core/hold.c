@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Holds: a consumer keeps events enabled and tracing on while it is attached. Called by
- * attach.c and device/. wants.c has what is wanted of the remote.
- */
+/* A consumer keeps events enabled and tracing on while attached. Called by attach.c, device/. */
 #include <linux/bits.h>
 #include <linux/printk.h>
 
@@ -17,7 +14,6 @@ static bool has_events(const struct hyptrace_remote *remote, u64 events)
 	return !events;
 }
 
-/* Does somebody want tracing on, by a request or an attachment? */
 static bool wants_tracing(const struct hyptrace_remote *remote)
 {
 	const struct hyptrace_attachment *attachment;
@@ -33,10 +29,7 @@ static int update_events(struct hyptrace_remote *remote)
 	return hyptrace_events_replace(remote, hyptrace_wanted_events(remote), NULL);
 }
 
-/*
- * Enable the events that are wanted, and start or stop tracing. Stop first: no ring then
- * records a part of the events, and disabling them needs nothing of the writer.
- */
+/* Stop first: then no ring records a part of the events, and disabling needs no writer. */
 static int update(struct hyptrace_remote *remote)
 {
 	int err;
@@ -75,9 +68,8 @@ static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *a
  * @attachment:	of a consumer of it
  * @held:	what it holds from now on
  *
- * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered,
- * -ENOENT if it lacks one of the events, -EOPNOTSUPP if its writer cannot record one of them,
- * or the error of a callback. After an error, nothing has changed.
+ * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered, -ENOENT or
+ * -EOPNOTSUPP if it or its writer lacks an event, or a callback's error: then nothing changed.
  */
 int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held)

@@ -25,10 +25,7 @@
 
 #define NAME			"hyptrace"
 
-/*
- * The pages of the memory, in order: those for descriptions, which are made anew before the old
- * ones are freed, and those for rings
- */
+/* In order: pages for descriptions, made anew before the old ones are freed, and for rings */
 static struct page *first;
 static unsigned long nr_pages, nr_described;
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A look at what a ring's writer publishes shows whether there is data to read, and what was lost.
- * It needs no hypercall and, for data, no mutex. Called by reader.c, losses.c and device/.
- */
+/* Look for data and losses without a hypercall. Called by reader.c, losses.c and device/. */
 #include <linux/mm.h>
 #include <linux/spinlock.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Announcements of lost events: work of each remote looks for them while the listener wants them.
- * Called by netlink/, state.c and register.c.
- */
+/* Work of each remote announces losses if wanted. Called by netlink/, state.c and register.c. */
 #include <linux/cleanup.h>
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>

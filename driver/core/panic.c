@@ -3,10 +3,9 @@
  * Print the last events of each remote into the kernel's log when the kernel panics, which it does
  * also after a panic of EL2: so pstore keeps them. Called by the panic notifiers.
  *
- * Another CPU may have been stopped with any lock held, and with any of these structs half changed,
- * and a bug may have overwritten any page. So this takes no lock, does not wait or allocate, and
- * makes no hypercall. It copies a sub-buffer before it looks at it, and skips one with anything in
- * it that cannot be.
+ * Another CPU may have been stopped with any lock held and any struct half changed, and a bug may
+ * have overwritten any page. So this takes no lock, does not wait or allocate, and makes no
+ * hypercall. It copies a sub-buffer before it looks, and skips one that cannot be right.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -108,10 +107,7 @@ static struct hyptrace_subbuf *subbuf_at(const struct hyptrace_ring_pages *ring,
 	return page_address(page);
 }
 
-/*
- * Find the newest sub-buffer with a time stamp from @from to @to. Those that a reader has consumed
- * count, too, until the writer reuses them.
- */
+/* Consumed sub-buffers count, too, until the writer reuses them. */
 static struct hyptrace_subbuf *find_newest(const struct hyptrace_ring_pages *ring, u64 from, u64 to)
 {
 	struct hyptrace_subbuf *subbuf, *newest = NULL;
@@ -166,7 +162,6 @@ damaged:
 	return 0;
 }
 
-/* Add the last events of a CPU. */
 static void add_ring(const struct hyptrace_remote *remote, unsigned int cpu)
 {
 	const struct hyptrace_reader *reader = remote->readers[cpu];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's read side of a CPU's ring: the reader page, the swap, and exact counts.
- * Called by device/, netlink/message.c and the other files of core.
+ * The read side of a CPU's ring: reader page, swap, exact counts. For device/, netlink/ and core.
  *
  * The writer may run on another CPU at the same time. This orders the two:
  *
@@ -222,10 +221,7 @@ static bool has_more(const struct hyptrace_reader *reader, bool final)
 	return look.in_page || look.nr_subbufs;
 }
 
-/*
- * Get data into the reader page, by a swap if necessary. @end is the end of the data.
- * @final: the writer has left the page, so @end does not change any more.
- */
+/* Swap if needed. @end: where data ends. @final: the writer has left the page, so @end stays. */
 static int reader_fill(struct hyptrace_reader *reader, u32 *end, bool *final)
 {
 	unsigned int round;
@@ -308,9 +304,8 @@ static u64 commit_with_lost(u8 *data, u32 size, u32 room, u64 lost)
 }
 
 /*
- * Find an end that leaves room for the lost count after the data. A full page is then
- * delivered in two parts. The kernel's ring buffer does not do this: its readers sometimes
- * see that events were lost, but not how many.
+ * Leave room for the lost count: a full page is delivered in two parts. Otherwise, as in the
+ * kernel's ring buffer, readers sometimes see that events were lost, but not how many.
  */
 static u32 find_end_with_room(const u8 *data, u32 size)
 {
@@ -333,9 +328,8 @@ static bool begins_with_gap(const struct hyptrace_subbuf *page, u32 end)
 }
 
 /*
- * Consume the gap record at the beginning of a page, and do not deliver it: the swap has given
- * its number, too. kbuffer of libtraceevent reports missed events only if the first record of
- * a sub-buffer is an event.
+ * Do not deliver a gap record at the beginning: the swap has given its number, too. kbuffer of
+ * libtraceevent reports missed events only if the first record of a sub-buffer is an event.
  */
 static void reader_skip_gap(struct hyptrace_reader *reader, u32 end)
 {
@@ -427,8 +421,7 @@ int hyptrace_reader_begin_read(struct hyptrace_reader *reader, u64 *present, u64
  * time stamp is the time of the last record that was delivered before.
  *
  * Return: 0; -EAGAIN if there is no data, or only data newer than hyptrace_reader_begin_read();
- * -ENODEV if the ring is unloaded, -ERESTARTSYS after a signal, -EIO or another errno if
- * the remote failed.
+ * -ENODEV if unloaded, -ERESTARTSYS after a signal, -EIO or another errno if the remote failed.
  */
 int hyptrace_reader_take(struct hyptrace_reader *reader,
 			 struct hyptrace_subbuf *to, u64 *lost)
@@ -478,11 +471,9 @@ static int reader_advance(struct hyptrace_reader *reader)
  * hyptrace_reader_advance - consume for a mapped ring: TRACE_MMAP_IOCTL_GET_READER
  * @reader:	the caller is its consumer, and has the ring mapped
  *
- * This consumes the rest of the reader page, or the next page, without a copy. User space
- * reads the data in its mapping.
+ * As hyptrace_reader_take(), but without a copy: user space reads the data in its mapping.
  *
- * Return: as hyptrace_reader_take(), but 0 also if there is no data, which the meta page
- * shows.
+ * Return: as hyptrace_reader_take(), but 0 also if there is no data, which the meta page shows.
  */
 int hyptrace_reader_advance(struct hyptrace_reader *reader)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Register remotes, and unregister them with all that they have. Called by modules that register
- * a remote, and by main.c.
- */
+/* Register and unregister remotes. Called by modules that register a remote, and by main.c. */
 #include <linux/cleanup.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -14,8 +11,7 @@
 #include "dump.h"
 #include "internal.h"
 
-/* Protected by hyptrace_remotes_lock */
-static unsigned long last_serial;
+static unsigned long last_serial;	/* protected by hyptrace_remotes_lock */
 
 static bool is_valid_name(const char *name)
 {
@@ -152,9 +148,8 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
  * @desc:	valid, with everything that it points to, until the remote is unregistered
  *
  * Context: may sleep. Calls @desc->ops->init(), and starts the trace of @desc->boot.
- * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, and the log says why.
- * -EEXIST: another remote has the same name, or two events have the same name or id.
- * Otherwise -ENOMEM, or the error of init().
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, see the log. -EEXIST: a name of a
+ * remote, or a name or id of an event, is not unique. Else -ENOMEM, or the error of init().
  */
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
 {
@@ -190,9 +185,8 @@ static void retire(struct hyptrace_remote *remote)
  * hyptrace_remote_unregister - undo hyptrace_remote_register()
  * @remote:	the caller must not use it any more
  *
- * This stops tracing and unloads the rings. If descriptors are still attached, reading
- * from them then fails with -ENODEV. A module that unregisters in its exit function finds
- * none, because an attached descriptor pins @desc->owner.
+ * Stops tracing and unloads the rings; reading from attached descriptors then fails with -ENODEV. A
+ * module that exits finds none, because they pin @desc->owner.
  *
  * Context: may sleep. No callback runs after the return.
  */

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Release of rings: the writer releases their memory to the host. Called by register.c,
- * state.c and resize.c.
- *
- * The release of large rings takes long, and must not stop half way. So a worker does it.
- * If the requester is killed, it stops waiting, and the next load waits instead.
+ * The writer releases rings to the host. That takes long, and must not stop half way: a worker does
+ * it. If the requester is killed, the next load waits. Called by register.c, state.c, resize.c.
  */
 #include <linux/completion.h>
 #include <linux/workqueue.h>

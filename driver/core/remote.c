@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The list of remotes, and their references and locks. Called by device/ and netlink/, which look
- * a remote up, and by the other files of core.
- */
+/* The list of remotes, and their references and locks. Called by device/, netlink/ and core. */
 #include <linux/cleanup.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -65,9 +62,8 @@ struct hyptrace_remote *hyptrace_remote_find(const char *name)
  * hyptrace_remote_get - find a remote by its name
  * @name:	exact name
  *
- * Return: the remote with a reference for the caller, or NULL. The remote may be
- * unregistered at any time. After taking its control mutex, a caller must check that its
- * desc is not NULL.
+ * Return: the remote with a reference for the caller, or NULL. The remote may be unregistered at
+ * any time. After taking its control mutex, a caller must check that its desc is not NULL.
  */
 struct hyptrace_remote *hyptrace_remote_get(const char *name)
 {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resize loaded rings, also while the writer and the consumer use them. Called by
- * netlink/control.c.
+ * Resize loaded rings, also while they are used. Called by netlink/control.c.
  *
- * The writer gets the memory of all new rings before any ring changes. So a lack of memory
- * leaves all rings as they are. Then each CPU switches to its new ring, which takes over
- * the events that fit, and the writer releases the old rings.
+ * The writer gets the memory of all new rings before any ring changes, so a lack of it changes
+ * nothing. Then each CPU switches to its new ring, which takes over the events that fit.
  */
 #include <linux/mm.h>
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What netlink sockets hold of remotes: it ends when the socket is closed, in whatever way. Called
- * by netlink/, count.c, event_hold.c and register.c.
+ * What netlink sockets hold of remotes, until the socket is closed in whatever way. Called by
+ * netlink/, count.c, event_hold.c and register.c.
  *
- * Generic netlink keeps data by socket since 6.9, but modules cannot call genl_sk_priv_get(). So
- * the holds are in a list, for all kernels. A socket is open while its request runs.
- *
- * A socket may be closed while somebody has the control mutex for long. Closing it only marks its
- * holds; work of the remote ends them: see event_hold.c.
+ * Modules cannot call genl_sk_priv_get() (since 6.9). So the holds are in a list, for all kernels.
+ * A socket is open while its request runs. Closing it only marks its holds, since somebody may have
+ * the control mutex for long; work of the remote ends them: see event_hold.c.
  */
 #include <linux/cleanup.h>
 #include <linux/sched.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transitions between the states of a remote: core.h has the diagram. Called by netlink/,
- * attach.c, hold.c, register.c and resize.c.
- *
- * Each function checks everything before it acts. With each error it puts the reason in
- * @extack, which may be NULL.
+ * Transitions between the states of a remote: see the diagram in core.h. Called by netlink/,
+ * attach.c, hold.c, register.c and resize.c. Each function checks everything before it acts, and
+ * puts the reason of an error in @extack, which may be NULL.
  */
 #include <linux/capability.h>
 #include <linux/cleanup.h>
@@ -30,8 +28,7 @@ static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
  * @size:	bytes per CPU
  * @extack:	see above
  *
- * Return: 0, -EINVAL for 0, -ENOMEM for more than the memory of the machine, or -E2BIG for
- * more than the limit of the remote.
+ * Return: 0, -EINVAL for 0, -ENOMEM beyond all memory, or -E2BIG beyond the limit of the remote.
  */
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
 			       struct netlink_ext_ack *extack)
@@ -129,9 +126,8 @@ static int buffer_give_back(struct hyptrace_remote *remote)
  *
  * If this succeeds, @size and @mode become the settings of the remote.
  *
- * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier
- * load, -EINVAL, -ENOMEM and -E2BIG as hyptrace_remote_check_size(), -ENOMEM, -EDQUOT and -EINTR
- * as hyptrace_buffer_give(), or the error of the remote's callback.
+ * Return: 0; -EBUSY if it is loaded, -EIO if it has kept pages of an earlier load, or as
+ * hyptrace_remote_check_size() and hyptrace_buffer_give().
  */
 int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 			 enum hyptrace_mode mode, struct netlink_ext_ack *extack)
@@ -180,7 +176,6 @@ int hyptrace_remote_load(struct hyptrace_remote *remote, u64 size,
 	return 0;
 }
 
-/* LOADED to UNLOADED. */
 static int loaded_to_unloaded(struct hyptrace_remote *remote)
 {
 	readers_unload(remote);
@@ -192,7 +187,6 @@ static int loaded_to_unloaded(struct hyptrace_remote *remote)
 	return buffer_give_back(remote);
 }
 
-/* TRACING to LOADED. */
 static int tracing_to_loaded(struct hyptrace_remote *remote,
 			     struct netlink_ext_ack *extack)
 {
@@ -295,8 +289,7 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
  * @remote:	control mutex held
  * @extack:	see above
  *
- * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of the
- * remote's callback.
+ * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of a callback.
  */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
@@ -348,8 +341,7 @@ int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack
 }
 
 /**
- * hyptrace_remote_start - any state to TRACING by request, which also stays without a hold, and
- * arms triggers again if one has fired
+ * hyptrace_remote_start - any state to TRACING by request, also without a hold; arms fired triggers
  * @remote:	control mutex held
  * @extack:	see above
  *
@@ -392,8 +384,7 @@ int hyptrace_remote_stop(struct hyptrace_remote *remote, struct netlink_ext_ack 
  * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL
  * @extack:	see above
  *
- * Return: 0, also while unloaded; or the error of the remote's callback. After an error,
- * rings of other CPUs may be cleared.
+ * Return: 0, also while unloaded; or the error of the callback: rings of other CPUs may be cleared.
  */
 int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
 			  struct netlink_ext_ack *extack)
@@ -455,8 +446,7 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
 }
 
 /**
- * hyptrace_remote_reset - unload, disable all events, free the counters and restore the
- * default settings
+ * hyptrace_remote_reset - unload, disable events, free counters, restore default settings
  * @remote:	control mutex held
  * @extack:	see above
  *

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A walk over the records of a sub-buffer. Called by reader.c, look.c and panic.c.
- *
- * The writer shares this memory, so the walk trusts nothing in it. Each record advances the
- * walk by at least one word, and never beyond the end.
+ * A walk over the records of a sub-buffer. Called by reader.c, look.c and panic.c. The writer
+ * shares this memory, so the walk trusts nothing in it: each record advances it by at least one
+ * word, and never beyond the end.
  */
 #include <linux/compiler.h>
 #include <linux/hyptrace_record.h>
@@ -20,10 +19,7 @@ static u32 word_at(const u8 *data, u32 pos)
 	return READ_ONCE(*(const u32 *)(data + pos));
 }
 
-/*
- * Walk over events with a length word as long as they follow each other. Mainline's writer gives
- * each event such a word, and does not count them, so this is a loop of few instructions.
- */
+/* A loop of few instructions: mainline's writer gives events a length word, and no count. */
 static void walk_long_events(const u8 *data, u32 end, struct hyptrace_walk *walk)
 {
 	u32 pos = walk->pos, events = 0;
@@ -142,8 +138,7 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
  * @walk:	in, out: the position
  * @size:	out: bytes of the event's payload, a multiple of 4, or 0
  *
- * Return: the payload; NULL if there is no event any more, or a record is malformed: then
- * @walk->pos is not @end.
+ * Return: the payload; NULL at the end, or at a malformed record: then @walk->pos is not @end.
  */
 const void *hyptrace_subbuf_next(const u8 *data, u32 end, struct hyptrace_walk *walk, u32 *size)
 {

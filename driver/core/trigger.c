@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Triggers: events that start or stop the recording, or of which the user is notified. The writer
- * fires them; here is what the user learns of it. Called by event_set.c, state.c and netlink/.
- */
+/* Arm triggers, and notice which have fired. Called by event_set.c, state.c and netlink/. */
 #include <linux/build_bug.h>
 #include <linux/cleanup.h>
 
@@ -105,10 +102,7 @@ static void look_at_notified(struct hyptrace_remote *remote)
 	hyptrace_announce(trigger_fired, remote, HYPTRACE_TRIGGER_NOTIFY);
 }
 
-/*
- * Notice what has started and stopped the recording, and announce it. Tracing is on, or has just
- * been stopped.
- */
+/* Tracing is on, or has just been stopped. */
 static void look(struct hyptrace_remote *remote)
 {
 	bool started, stopped, ended;
@@ -243,12 +237,10 @@ int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext
  * @remote:	control mutex held; it has the new options
  * @mask:	bit per id of an event whose options may have changed
  * @before:	by event id: its options before
- * @is_release:	events get back the triggers that they had before a hold. If one has stopped the
- *		recording meanwhile, it stays stopped.
+ * @is_release:	events get back their triggers of before a hold: a stopped recording stays so
  * @extack:	see state.c
  *
- * If triggers were only taken away, this does not start the recording again that one of them has
- * stopped.
+ * To take triggers away does not start a recording again that one of them has stopped.
  *
  * Return: 0, or the error of the remote's callback.
  */
@@ -285,8 +277,7 @@ int hyptrace_triggers_update(struct hyptrace_remote *remote, u64 mask,
  * @mask:	bit per id of an event whose options the request was to change
  * @tried:	by event id: the options that the request was to give them
  *
- * To set a trigger, also the one that an event had, disarms it. If a trigger has fired, the
- * recording stays as it is.
+ * To set any trigger disarms it. If one has fired, the recording stays as it is.
  */
 void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 			       const struct hyptrace_event_options *tried)

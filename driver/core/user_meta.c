@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mapping of a CPU's ring as user space sees it: the order of the pages, and the meta
- * page. Called by reader.c, state.c, resize.c and device/map.c.
- *
- * Layout and ids are those of the kernel's own ring-buffer mapping. After a load, the reader
- * page has id 0, and the writer starts with id 1.
+ * The mapping of a CPU's ring as user space sees it: the order of the pages, and the meta page, as
+ * in the kernel's own ring-buffer mapping. After a load, the reader page has id 0, and the writer
+ * starts with id 1. Called by reader.c, state.c, resize.c and device/map.c.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -16,10 +14,7 @@
 
 #define META_PAGES	1
 
-/*
- * Convert an index in struct hyptrace_ring_pages to an id in user space. The last index is
- * the first reader page: its id is 0.
- */
+/* The last index in struct hyptrace_ring_pages is the first reader page, id 0 in user space. */
 static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
 {
 	return (id + 1) % ring->nr_pages;
@@ -39,8 +34,7 @@ unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader
 /**
  * hyptrace_reader_user_page - get a page of the mapping of a ring
  * @reader:	its map_lock or its lock held
- * @index:	below hyptrace_reader_nr_user_pages(). The meta page comes first, then the
- *		sub-buffers by their ids in user space.
+ * @index:	below hyptrace_reader_nr_user_pages(): the meta page, then the sub-buffers by id
  *
  * Return: the page.
  */

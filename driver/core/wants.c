@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is wanted on: by requests, by consumers and by sockets that hold something. These functions
- * only read and change the wishes. Those that call them, in hold.c, event_set.c, event_hold.c,
- * socket.c and state.c, make the remote do what is wanted.
+ * What requests, consumers and sockets want on. The callers in hold.c, event_set.c, event_hold.c,
+ * socket.c and state.c make the remote do what is wanted.
  *
- * An event is enabled if event-set of the netlink family has enabled it, or if an attachment
- * holds it, unless a socket holds another state of it. Tracing is on if start was sent, or if an
- * attachment holds it. event-set and stop override holds: nobody holds any more what they have
- * set or switched off.
+ * An event is enabled if event-set has enabled it, or an attachment holds it, unless a socket holds
+ * another state of it. Tracing is on if start was sent, or an attachment holds it. event-set and
+ * stop override holds: nobody holds any more what they have set or switched off.
  */
 #include <linux/bits.h>
 #include <linux/slab.h>
