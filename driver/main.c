@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * hyptrace.ko: init and exit of all parts of the driver. No remote is registered at either
- * time, because each remote is a module that depends on this one.
- */
+/* Init and exit of hyptrace.ko. No remote is registered then: each is a module that needs it. */
 #include <linux/init.h>
 #include <linux/module.h>
 #include <net/genetlink.h>

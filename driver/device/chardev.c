@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * /dev/hyptrace: descriptors and their ioctls. uapi/linux/hyptrace.h documents the
- * interface. Called by main.c.
- */
+/* /dev/hyptrace: descriptors and their ioctls, see uapi/linux/hyptrace.h. Called by main.c. */
 #include <linux/bits.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>

@@ -14,47 +14,28 @@
 /* On a descriptor of all CPUs, a frame precedes each sub-buffer. */
 #define HYPTRACE_FRAME_BYTES		sizeof(struct hyptrace_frame)
 
-/**
- * struct hyptrace_file - an open /dev/hyptrace
- * @attachment:	to a remote. Set with @lock held.
- * @wait:	wait queue of poll(), read(), splice() and GET_READER
- * @nr_wakeups:	counts wakeups. A blocking call sleeps until it changes.
- * @blocked:	number of blocking calls that sleep. They wait for any event, not for @watermark.
- * @watermark:	watermark of poll()
- * @mappings:	mappings of the ring through this descriptor
- *
- * @timer_lock:	protects @timer and @latency_us
- * @timer:	looks for events while there are waiters. It wakes them or starts again.
- * @latency_us:	maximum time from an event to the wakeup of its waiter
- *
- * @lock:	protects the fields below
- * @draining:	a non-blocking reader is reading until -EAGAIN. poll() clears this without
- *		@lock, and so does a read that finds nothing.
- * @drain_left:	bytes of records that this reader can still get before -EAGAIN
- * @next_cpu:	CPU from which the next sub-buffer is taken first, if attached to all CPUs
- * @pending:	buffer for a frame and the sub-buffer that is being delivered
- * @pending_at:	offset in @pending of the next byte to deliver
- * @pending_end:	offset in @pending of the end of the sub-buffer
- */
+/* An open /dev/hyptrace */
 struct hyptrace_file {
-	struct hyptrace_attachment attachment;
-	wait_queue_head_t	wait;
-	atomic_t		nr_wakeups;
+	struct hyptrace_attachment attachment;	/* to a remote. Set with @lock held. */
+	wait_queue_head_t	wait;		/* of poll(), read(), splice() and GET_READER */
+	atomic_t		nr_wakeups;	/* a blocking call sleeps until it changes */
+	/* number of blocking calls that sleep: they wait for any event, not for @watermark */
 	atomic_t		blocked;
-	struct hyptrace_watermark watermark;
-	atomic_t		mappings;
+	struct hyptrace_watermark watermark;	/* of poll() */
+	atomic_t		mappings;	/* of the ring, through this descriptor */
 
-	spinlock_t		timer_lock;
-	struct hrtimer		timer;
-	u32			latency_us;
+	spinlock_t		timer_lock;	/* protects @timer and @latency_us */
+	struct hrtimer		timer;		/* looks for events while there are waiters */
+	u32			latency_us;	/* most time from an event to the wakeup */
 
-	struct mutex		lock;
+	struct mutex		lock;		/* protects the fields below */
+	/* a non-blocking reader reads until -EAGAIN; poll() and an empty read clear it unlocked */
 	bool			draining;
-	u64			drain_left;
-	unsigned int		next_cpu;
-	void			*pending;
-	size_t			pending_at;
-	size_t			pending_end;
+	u64			drain_left;	/* bytes that it can still get before -EAGAIN */
+	unsigned int		next_cpu;	/* attached to all: take from this CPU first */
+	void			*pending;	/* a frame and sub-buffer, being delivered */
+	size_t			pending_at;	/* offset of the next byte to deliver */
+	size_t			pending_end;	/* offset of the end of the sub-buffer */
 };
 
 static inline struct hyptrace_remote *hyptrace_file_remote(const struct hyptrace_file *file)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Mapping the ring of a CPU into user space. Called by chardev.c, and by the kernel's
- * memory management through vm_operations_struct.
- */
+/* Maps the ring of a CPU into user space. Called by chardev.c and through vm_operations_struct. */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -85,10 +82,9 @@ static int map_ring(struct hyptrace_reader *reader, struct vm_area_struct *vma)
  * @vma:	page 0 is the meta page; the sub-buffers follow in the order of their ids
  *
  * Context: mmap_lock held, and no lock of hyptrace.
- * Return: 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is
- * writable, executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if
- * the descriptor is attached to all CPUs, or the ring is unloaded; -EBUSY while the ring
- * is being resized; -ENOMEM.
+ * Return: 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is writable,
+ * executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if the descriptor is
+ * attached to all CPUs, or the ring is unloaded; -EBUSY while the ring is being resized; -ENOMEM.
  */
 int hyptrace_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/hyptrace-previous: what the boot before has left in memory that outlives a reset, to be read
- * as a file. It begins with struct hyptrace_dump, whose own address says which addresses the file
- * has. Called by chardev.c.
+ * /dev/hyptrace-previous: what the boot before has left in memory that outlives a reset. It begins
+ * with struct hyptrace_dump, whose own address says which addresses it has. Called by chardev.c.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>

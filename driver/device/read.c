@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * read() and splice() of a descriptor. They deliver whole sub-buffers, as the kernel's
- * trace_pipe_raw does. Called by chardev.c.
- *
- * The writer owns the pages of a ring while it is loaded. So splice() cannot give them
- * away: it copies each sub-buffer once, into a new page for the pipe.
+ * read() and splice(): they deliver whole sub-buffers, as the kernel's trace_pipe_raw does. The
+ * writer owns the pages of a loaded ring, so splice() copies each sub-buffer once, into a new page.
+ * Called by chardev.c.
  */
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -18,11 +16,9 @@
 #include "device.h"
 
 /*
- * Begin a read. It delivers only data that is in the rings now.
- *
- * A non-blocking reader that loops until -EAGAIN must come to an end, even if the writer
- * is faster. So drain_left limits the loop to the data present when it begins, plus the
- * capacity of the rings.
+ * Deliver only data that is in the rings now. A non-blocking reader that loops until -EAGAIN must
+ * come to an end, even if the writer is faster: so drain_left limits the loop to the data that is
+ * present when it begins, plus the capacity of the rings.
  */
 static int begin_read(struct hyptrace_file *file, bool nonblock)
 {
@@ -113,7 +109,6 @@ static int take_subbuf(struct hyptrace_file *file)
 	return 0;
 }
 
-/* Deliver the data that is present and fits, without waiting. */
 static ssize_t read_present(struct hyptrace_file *file, char __user *buf, size_t count,
 			    bool nonblock)
 {
@@ -166,10 +161,9 @@ static int take_page(struct hyptrace_file *file, struct pipe_buffer *buf)
 }
 
 /*
- * Check for room in the pipe first: a sub-buffer cannot be put back into the ring.
- * add_to_pipe() cannot fail then: the caller holds the pipe's lock and has checked that
- * the pipe has a reader. The pages are charged to the caller's memory cgroup, so the
- * pipe's reader must not steal them.
+ * Check for room in the pipe first: a sub-buffer cannot be put back into the ring. add_to_pipe()
+ * cannot fail then: the caller holds the pipe's lock and has checked that the pipe has a reader.
+ * The pages are charged to the caller's memory cgroup, so the pipe's reader must not steal them.
  */
 static ssize_t splice_present(struct hyptrace_file *file, struct pipe_inode_info *pipe,
 			      size_t count, bool nonblock)

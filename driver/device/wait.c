@@ -2,9 +2,8 @@
 /*
  * Waiting for events through a descriptor. Called by chardev.c and read.c.
  *
- * The writer does not announce events. While a descriptor has waiters, a timer looks at
- * what the writer publishes, once per latency of the descriptor. That needs no call of
- * the writer and, except on PREEMPT_RT, no thread.
+ * The writer does not announce events. While there are waiters, a timer looks at what it publishes,
+ * once per latency. That needs no call of the writer and, except on PREEMPT_RT, no thread.
  */
 #include <linux/hrtimer.h>
 #include <linux/poll.h>
@@ -22,7 +21,6 @@ static bool is_unregistered(const struct hyptrace_remote *remote)
 	return READ_ONCE(remote->state) == HYPTRACE_STATE_UNLOADED;
 }
 
-/* Wake all waiters of a descriptor, so that they look again. */
 static void wake_waiters(struct hyptrace_attachment *attachment)
 {
 	struct hyptrace_file *file = container_of(attachment, struct hyptrace_file, attachment);

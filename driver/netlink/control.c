@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink requests that change the state of a remote. Called through the tables of
- * netlink_gen.c, with the control mutex of the remote held.
- *
+ * Netlink requests that change a remote. Called through netlink_gen.c, with its control mutex held.
  * Each function checks everything before it changes anything.
  */
 #include <linux/cpumask.h>
@@ -113,7 +111,6 @@ int hyptrace_nl_event_release_doit(struct sk_buff *skb, struct genl_info *info)
 	return hyptrace_nl_set_bad_attr(info, err, A_REMOTE);
 }
 
-/* The size in the request, or else the present setting. */
 static u64 requested_size(const struct genl_info *info, const struct hyptrace_remote *remote)
 {
 	struct nlattr *attr = info->attrs[HYPTRACE_A_CONTROL_SIZE];
@@ -257,10 +254,7 @@ static int check_mark(struct genl_info *info, const struct hyptrace_remote *remo
 	return 0;
 }
 
-/*
- * Called without the control mutex: requests can write on several CPUs at once, and
- * other requests do not wait for them.
- */
+/* No control mutex: requests can write on several CPUs at once, and no others wait for them. */
 static int write_marks(struct genl_info *info, const struct hyptrace_remote_desc *desc,
 		       unsigned int cpu, u64 value, u32 count)
 {

@@ -8,7 +8,6 @@
 
 static_assert(HYPTRACE_PMU_COUNTER_MAX == HYPTRACE_PMU_COUNTERS);
 
-/* Read what the PMU is to count. */
 static int read_pmu(struct genl_info *info, struct hyptrace_pmu_request *request)
 {
 	struct nlattr *last = info->attrs[HYPTRACE_A_EVENT_PMU], *attr;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Describe each remote to a reader of a dump of the memory, by the messages that answer requests:
- * see linux/hyptrace_dump.h. The listener of notify.c calls this after each change.
- */
+/* Describe remotes in a dump by netlink messages: linux/hyptrace_dump.h. Called by notify.c. */
 #include <linux/sizes.h>
 #include <net/genetlink.h>
 
 #include "../core/dump.h"
 #include "netlink.h"
 
-/* As for an answer */
-#define MESSAGE_BYTES_MAX	SZ_64K
+#define MESSAGE_BYTES_MAX	SZ_64K	/* as for an answer */
 
 static void add(struct hyptrace_dump_text *text, const struct hyptrace_remote *remote, u8 cmd,
 		hyptrace_fill_fn fill, unsigned int nr)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink attributes of remotes, CPUs, events and hypercalls. Called by query.c and
- * notify.c, with the control mutex of the remote held.
- *
- * Each function returns 0, or -EMSGSIZE if the message has no room. After -EMSGSIZE the
- * caller must cancel the message, which may contain a part of the attributes.
+ * The netlink attributes of remotes, CPUs, events and hypercalls. Called by query.c and notify.c,
+ * with the control mutex of the remote held. Each function returns 0, or -EMSGSIZE if the message
+ * lacks room: the caller must cancel it, since it may contain a part of the attributes.
  */
 #include <linux/cpumask.h>
 #include <linux/mm.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink family that uapi/hyptrace.yaml specifies: its registration, the check of
- * the sender, and what all requests have in common. Called by main.c and the other files of
- * netlink/; the tables are in netlink_gen.c.
+ * The netlink family of uapi/hyptrace.yaml: its registration, the check of the sender, and what all
+ * requests share. Called by main.c and netlink/; the tables are in netlink_gen.c.
  */
 #include <linux/capability.h>
 #include <linux/notifier.h>
@@ -83,8 +82,7 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
 }
 
 /**
- * hyptrace_nl_set_bad_attr - report the attribute to which an error of core belongs, unless core
- * has done so
+ * hyptrace_nl_set_bad_attr - report the attribute of an error, unless core has done so
  * @info:	the request
  * @err:	0 or the errno of core
  * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
@@ -190,10 +188,7 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/*
- * Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. notify.c checks it
- * again, for the initial user namespace.
- */
+/* There is no flag for CAP_PERFMON: listeners need CAP_SYS_ADMIN, which notify.c checks again. */
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
 		.name	= HYPTRACE_MCGRP_NOTIFY,

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notifications: sends each announcement of core to the multicast group of the netlink
- * family. A notification follows its change, and notifications of a remote keep the order
- * of the changes: core holds the remote's control mutex, except for losses.
- *
- * If there is no memory for a notification, it is not sent. Listeners then get ENOBUFS,
- * as usual with netlink.
+ * Sends each announcement of core to the multicast group. A notification follows its change, in the
+ * order of the changes of a remote: core holds its control mutex, except for losses. Without memory
+ * for one, listeners get ENOBUFS, as usual with netlink.
  *
  * Generic netlink lets root of another user namespace join the group in a network namespace of its
  * own, and anybody join a number that no family has yet. So each notification is filtered: only a
@@ -26,8 +23,7 @@ static atomic_t changes = ATOMIC_INIT(1);
 /**
  * hyptrace_notify_changes - get the number of changes notified so far, without losses and counts
  *
- * If the number changes during a dump, the dump is not consistent. A change of a remote
- * is counted before the remote's control mutex is released.
+ * A dump during which it changes is inconsistent. It grows before the control mutex is released.
  *
  * Return: the number.
  */

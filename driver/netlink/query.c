@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Netlink requests that read state: of one or all remotes, CPUs, events and hypercalls, the owners
- * of pages, and the time of visits of EL2. Called through the tables of netlink_gen.c.
- */
+/* Netlink requests that read state. Called through the tables of netlink_gen.c. */
 #include <linux/cpumask.h>
 #include <linux/sizes.h>
 #include <net/genetlink.h>
@@ -20,8 +17,7 @@ static_assert((int)HYPTRACE_OWNERSHIP_HYP == (int)HYPTRACE_PAGE_HYP);
 static_assert((int)HYPTRACE_OWNERSHIP_HYP_SHARED_HOST == (int)HYPTRACE_PAGE_HYP_SHARED_HOST);
 static_assert((int)HYPTRACE_OWNERSHIP_GUEST == (int)HYPTRACE_PAGE_GUEST);
 
-/* Enough for an event whose fields have many symbols */
-#define REPLY_BYTES_MAX		SZ_64K
+#define REPLY_BYTES_MAX		SZ_64K	/* enough for an event whose fields have many symbols */
 
 /* Return the header of the item's message, or NULL if there is no room. */
 static void *put_item(struct sk_buff *skb, const struct genl_info *info, hyptrace_fill_fn fill,
@@ -183,10 +179,7 @@ int hyptrace_nl_visit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return reply(info, fill_visits, &ns);
 }
 
-/*
- * Where the next part of a dump begins. Remotes can be registered and unregistered between
- * two parts, so a serial identifies the remote. The items of a remote stay the same.
- */
+/* The next part of a dump. Remotes come and go in between: a serial identifies them. */
 struct dump_at {
 	unsigned long	serial;
 	unsigned int	index;

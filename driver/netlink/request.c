@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs all requests but dumps, outside of generic netlink's lock. Called through the tables of
- * netlink_gen.c.
+ * Runs all requests but dumps, outside of generic netlink's lock. Called through netlink_gen.c.
  *
  * Generic netlink holds cb_lock while it handles a message. A family that registers waits for
  * cb_lock, and the messages to all families wait behind it. So no request may take long there, or
@@ -24,35 +23,24 @@
 
 #include "netlink.h"
 
-/**
- * struct request - a request that was kept
- * @node:	in the list of the requests that were not run yet
- * @task:	the process that has sent it
- * @cred:	its credentials then: io_uring may run the request with others
- * @socket:	its socket. It stays open, and with it all that belongs to it.
- * @skb:	the message; @info points into it
- * @doit:	the function of the table
- * @info:	as generic netlink passes it to @doit
- * @extack:	the answer's
- * @attrs:	the attributes, by type
- */
+/* A request that was kept */
 struct request {
-	struct list_head	node;
-	struct task_struct	*task;
-	const struct cred	*cred;
-	struct file		*socket;
-	struct sk_buff		*skb;
+	struct list_head	node;		/* in the list of those that were not run yet */
+	struct task_struct	*task;		/* the process that has sent it */
+	const struct cred	*cred;		/* as then: io_uring may run it with others */
+	struct file		*socket;	/* stays open, and what belongs to it */
+	struct sk_buff		*skb;		/* the message; @info points into it */
+	/* the function of the table */
 	int			(*doit)(struct sk_buff *skb, struct genl_info *info);
-	struct genl_info	info;
-	struct netlink_ext_ack	extack;
-	struct nlattr		*attrs[];
+	struct genl_info	info;		/* as generic netlink passes it to @doit */
+	struct netlink_ext_ack	extack;		/* the answer's */
+	struct nlattr		*attrs[];	/* the attributes, by type */
 };
 
 /* Most requests of one system call: each takes memory until the call returns */
 #define MAX_KEPT	64
 
-/* Protects the list. */
-static DEFINE_SPINLOCK(requests_lock);
+static DEFINE_SPINLOCK(requests_lock);	/* protects the list */
 static LIST_HEAD(requests);
 
 /*
