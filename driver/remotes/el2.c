@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Access to EL2 for hyptrace_pkvm.ko. Built into the kernel image, because a module can
- * neither call EL2 nor map pages there.
- */
+/* Built in for hyptrace_pkvm.ko: a module can neither call EL2 nor map pages there. */
 #include <linux/export.h>
 #include <linux/kvm_host.h>
 #include <linux/mm.h>
@@ -27,10 +24,7 @@
 #include "counter.h"
 #include "el2.h"
 
-/*
- * Not kvm_call_hyp_nvhe(): it warns if the call fails. Before hold() and during a reboot
- * there is only the stub at EL2, which refuses the call.
- */
+/* kvm_call_hyp_nvhe() warns if it fails. EL2's stub, before hold() and at a reboot, refuses it. */
 static s64 el2_call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
 	struct arm_smccc_res res;

@@ -9,13 +9,11 @@
 /**
  * struct hyptrace_el2 - access to EL2
  * @call:	the hypercall __hyptrace(): see hyp/abi.h. -ENODEV if there is no hypervisor
- * @map:	map a page of the kernel's linear map at EL2; only without protection. Returns
- *		0 or a negative errno
+ * @map:	map a page of the linear map at EL2; only without protection. Returns 0 or an errno
  * @why_not:	returns NULL if EL2 can be called, else the reason why not, for a message
  * @is_protected: EL2 does not trust this kernel
- * @hold:	keep the hypervisor at EL2 while there is no VM. Otherwise KVM removes an
- *		unprotected one with the last VM if kvm.enable_virt_at_load=0. Sleeps;
- *		returns 0 or a negative errno
+ * @hold:	keep the hypervisor while there is no VM: KVM removes an unprotected one with the
+ *		last VM if kvm.enable_virt_at_load=0. Sleeps; returns 0 or an errno
  * @release:	undo one successful hold(). Sleeps
  * @counter_rate: frequency in Hz that this kernel assumes for the physical counter. The
  *		device tree's clock-frequency takes precedence over CNTFRQ_EL0

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The print formats of hyp_printk and func. The one event has the place of its format among all
- * formats of the hypervisor, the other one the number of a function; the print format has their
- * texts, as names of these values.
+ * The print formats of hyp_printk and func. An event has the place of its format, or the number of
+ * a function. The print format has their texts, as names of these values.
  */
 #include <linux/seq_buf.h>
 #include <linux/slab.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The formats of hyptrace_printk(), and the names of functions, as names of values: see formats.c.
- * Included by pkvm.c.
- */
+/* The formats of hyptrace_printk() and names of functions: see formats.c. Included by pkvm.c. */
 #ifndef __HYPTRACE_FORMATS_H
 #define __HYPTRACE_FORMATS_H
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which functions of EL2 are traced: those that the filter of the event func can accept, while the
- * event is enabled. Called by pkvm.c.
- */
+/* Which functions EL2 traces: those that the filter of func can accept. Called by pkvm.c. */
 #include <linux/bitmap.h>
 
 #include "../../hyp/abi.h"

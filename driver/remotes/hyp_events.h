@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Declares the events of hyp/events.h for a remote. The hash of hyp_event_list shows
- * whether a writer was built with the same list. A module includes this once.
- */
+/* Declares the events of hyp/events.h for a remote, once per module, with a hash of their list. */
 #ifndef __HYPTRACE_HYP_EVENTS_H
 #define __HYPTRACE_HYP_EVENTS_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hyptrace_kernel.ko: drives the tracer that mainline's hypervisor has since Linux 7.1.
- * Shared by kernel.c, kernel_ring.c and kernel_load.c.
- */
+/* hyptrace_kernel.ko: drives mainline's tracer at EL2. Included by kernel.c and kernel_*.c. */
 #ifndef __HYPTRACE_KERNEL_H
 #define __HYPTRACE_KERNEL_H
 
@@ -28,29 +25,19 @@ struct trace_buffer_meta;
 	__res.a0 == SMCCC_RET_SUCCESS ? (long)__res.a1 : -ENODEV;			\
 })
 
-/**
- * struct kernel_ring - a CPU's ring
- * @pages:	as core has allocated them; only while loaded
- * @el2:	what EL2 publishes
- *
- * @lock:	protects all that follows. No other lock is taken inside it.
- * @order:	by slot: an index in @pages
- * @nr_slots:	number of slots
- * @reader:	the reader page, an index in @pages
- * @first:	the slot that is number 0 since the load or the last reset
- * @swaps:	number of swaps since then
- * @is_dead:	the ring does not have the order that its counters mean
- */
+/* A CPU's ring */
 struct kernel_ring {
-	const struct hyptrace_ring_pages	*pages;
-	const struct trace_buffer_meta		*el2;
+	const struct hyptrace_ring_pages	*pages;	/* of core; only while loaded */
+	const struct trace_buffer_meta		*el2;	/* what EL2 publishes */
 
-	spinlock_t				lock;	/* see above */
-	u32					*order;
+	/* protects all that follows. No other lock is taken inside it. */
+	spinlock_t				lock;
+	u32					*order;		/* by slot: an index in @pages */
 	u32					nr_slots;
-	u32					reader;
-	u32					first;
-	u64					swaps;
+	u32					reader;		/* an index in @pages */
+	u32					first;		/* slot 0 since load or reset */
+	u64					swaps;		/* since then */
+	/* does not have the order that its counters mean */
 	bool					is_dead;
 };
 

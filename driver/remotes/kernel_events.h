@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Declares the events of mainline's tracer at EL2, from the kernel's own list. A module includes
- * this once.
- */
+/* Declares the events of mainline's tracer, from the kernel's own list, once per module. */
 #ifndef __HYPTRACE_KERNEL_EVENTS_H
 #define __HYPTRACE_KERNEL_EVENTS_H
 

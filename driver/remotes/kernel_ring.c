@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rings of mainline's tracer at EL2 (kernel/trace/simple_ring_buffer.c), in the shape that core
- * expects. Called by kernel.c.
+ * Mainline's rings (kernel/trace/simple_ring_buffer.c) as core expects them. Called by kernel.c.
  *
  * The pages have core's format. EL2 does not publish in which sub-buffer the writer is, and how
  * many are complete. But both follow from its counters. The slots of a ring form a circle, and are
@@ -210,10 +209,7 @@ static void do_reset(void *arg)
 	call->reader = READ_ONCE(ring->el2->reader.id);
 }
 
-/*
- * Core holds the reader's lock: only one call at a time changes what these functions use of the
- * ring, so they need not hold the ring's lock.
- */
+/* Core holds the reader's lock: only one call changes what these use, so the ring's is not held. */
 static void call_on(smp_call_func_t function, struct ring_call *call)
 {
 	cpus_read_lock();

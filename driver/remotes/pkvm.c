@@ -24,8 +24,7 @@
 #include "hypercalls.h"
 #include "hyp_events.h"
 
-/* No kernel has so many hypercalls. */
-#define NO_SUCH_CALL	0xffff
+#define NO_SUCH_CALL	0xffff	/* no kernel has so many hypercalls */
 
 static const struct hyptrace_el2 *el2;
 static struct hyptrace_remote *remote;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The remote "test": this module contains the writer of hyp/, for any 64-bit machine.
- * It writes selftest events on request, and at a rate if one is set.
- */
+/* The remote "test": a module with the writer of hyp/, for any 64-bit machine */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpumask.h>
@@ -58,10 +55,7 @@ static struct hyptrace_writer writer = {
 	.frequency	= NSEC_PER_SEC,
 };
 
-/*
- * Protected by the remote's control mutex. rate_work() does not take it: the work is
- * cancelled before the fields that it uses change.
- */
+/* Protected by the remote's control mutex; rate_work() is cancelled before what it uses changes. */
 static struct {
 	struct delayed_work	work;
 	u32			per_second;

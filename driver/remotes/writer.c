@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The EL1 side of a writer that implements hyp/abi.h: attaching its CPUs, CPU hotplug,
- * and the callbacks of its remote.
- */
+/* The EL1 side of a writer that implements hyp/abi.h: attaching CPUs, CPU hotplug, callbacks. */
 #include <linux/cpu.h>
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -12,10 +9,7 @@
 
 static enum cpuhp_state hotplug_state;
 
-/*
- * Attach an online CPU, or change the events of a parked one. For a CPU that is offline
- * and not parked, the writer returns -EBUSY: online_cpu() attaches it later.
- */
+/* Attach an online CPU, or change a parked one. -EBUSY: neither; online_cpu() attaches it later. */
 static int attach(struct hyptrace_writer *writer, unsigned int cpu)
 {
 	s64 ret = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_ATTACH, writer->events);
@@ -65,7 +59,6 @@ static int arm(void *priv)
 	return hyptrace_writer_call(writer, HYPTRACE_OP_ARM, ++writer->arm, 0, 0);
 }
 
-/* Attach all CPUs and arm the triggers. */
 static int attach_and_arm(struct hyptrace_writer *writer)
 {
 	int ret = pause_and_attach(writer);
@@ -331,10 +324,7 @@ static int pause_tracing(void *priv)
 	return ret;
 }
 
-/*
- * The callbacks of all writers, with the writer as priv: see struct hyptrace_remote_ops. A remote
- * copies them, and adds its own.
- */
+/* With the writer as priv. A remote copies them, and adds its own. */
 const struct hyptrace_remote_ops hyptrace_writer_ops = {
 	.load_trace_buffer	= hyptrace_writer_load,
 	.unload_trace_buffer	= hyptrace_writer_unload,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The EL1 side of a writer that implements hyp/abi.h: the hypervisor or the test remote.
- * Included by their modules, and by main.c.
- */
+/* The EL1 side of a writer that implements hyp/abi.h. Included by such remotes, and by main.c. */
 #ifndef __HYPTRACE_WRITER_H
 #define __HYPTRACE_WRITER_H
 
@@ -20,79 +17,50 @@ struct hyptrace_writer_filter {
 	struct hyptrace_term	terms[HYPTRACE_FILTER_MAX_TERMS];
 };
 
-/**
- * struct hyptrace_writer - a writer
- *
- * The caller of hyptrace_writer_init() sets:
- * @name:	for messages
- * @call:	the hypercall. The caller runs on the CPU that the op requires: see hyp/abi.h
- * @map:	make a page accessible to the writer before an op names it; optional
- * @counter:	read the counter on which the writer's clock is based
- * @frequency:	its nominal frequency, Hz
- * @parks_offline_cpus: the writer parks the ring of a CPU that goes offline, without a call
- *
- * hyptrace_writer_init() sets:
- * @missing:	HYPTRACE_INFO_MISSING of hyp/abi.h
- * @incomplete:	HYPTRACE_INFO_INCOMPLETE
- *
- * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
- * @events:	bit per enabled event
- * @filters:	by event id
- * @had_filter:	bit per event that has a filter, or had one: a ring may still have it
- * @tracing:	CPUs are attached
- * @arm:	number of the last ARM
- * @counted:	bit per counted event
- *
- * Changed with the remote's change mutex held, or by unload_trace_buffer:
- * @buf:	the rings, while loaded
- *
- * Protected by the remote's control mutex:
- * @counters:	pages of the counters, by CPU number; NULL while there are none
- *
- * Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock():
- * @pmu:	what the PMU counts for it
- * @pmu_counters: by CPU number; NULL while @pmu has none
- *
- * Used by the clock's work; others use these only while it does not run:
- * @clock_work:	sets the clock periodically
- * @clock_pm:	runs @clock_work after a suspend
- * @cycles:	counter when the clock was set last
- * @boot_ns:	CLOCK_BOOTTIME then
- *
- * @hotplug:	node in the list of writers that follow CPU hotplug
- * @calls:	hypercalls made so far, without those of the clock
- */
+/* A writer */
 struct hyptrace_writer {
-	const char		*name;
+	/* The caller of hyptrace_writer_init() sets: */
+	const char		*name;			/* for messages */
+	/* the hypercall. The caller runs on the CPU that the op requires: see hyp/abi.h */
 	s64			(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);
+	/* make a page accessible to the writer before an op names it; optional */
 	int			(*map)(struct page *page);
-	u64			(*counter)(void);
-	u64			frequency;
+	u64			(*counter)(void);	/* read the counter of the writer's clock */
+	u64			frequency;		/* its nominal frequency, Hz */
+	/* the writer parks the ring of a CPU that goes offline, without a call */
 	bool			parks_offline_cpus;
 
-	u64			missing;
-	u64			incomplete;
+	/* hyptrace_writer_init() sets: */
+	u64			missing;	/* HYPTRACE_INFO_MISSING of hyp/abi.h */
+	u64			incomplete;	/* HYPTRACE_INFO_INCOMPLETE */
 
-	u64			events;
-	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];
+	/* Protected by cpus_read_lock() and the remote's control mutex, or by cpus_write_lock(): */
+	u64			events;		/* bit per enabled event */
+	struct hyptrace_writer_filter filters[HYPTRACE_MAX_EVENT_ID];	/* by event id */
+	/* bit per event that has a filter, or had one: a ring may still have it */
 	u64			had_filter;
-	bool			tracing;
-	u64			arm;
-	u64			counted;
+	bool			tracing;	/* CPUs are attached */
+	u64			arm;		/* number of the last ARM */
+	u64			counted;	/* bit per counted event */
 
-	struct hyptrace_buffer	*buf;
+	/* Changed with the remote's change mutex held, or by unload_trace_buffer: */
+	struct hyptrace_buffer	*buf;	/* the rings, while loaded */
 
+	/* by CPU number; NULL while there are none. Protected by the remote's control mutex. */
 	struct hyptrace_counter_pages	*counters;
-	struct hyptrace_pmu_request	pmu;
+	/* Protected as @events: */
+	struct hyptrace_pmu_request	pmu;		/* what the PMU counts for it */
+	/* by CPU number; NULL while @pmu has none */
 	struct hyptrace_pmu_counters	*pmu_counters;
 
-	struct delayed_work	clock_work;
-	struct notifier_block	clock_pm;
-	u64			cycles;
-	u64			boot_ns;
+	/* Used by the clock's work; others use these only while it does not run: */
+	struct delayed_work	clock_work;	/* sets the clock periodically */
+	struct notifier_block	clock_pm;	/* runs @clock_work after a suspend */
+	u64			cycles;		/* counter when the clock was set last */
+	u64			boot_ns;	/* CLOCK_BOOTTIME then */
 
-	struct hlist_node	hotplug;
-	atomic64_t		calls;
+	struct hlist_node	hotplug;	/* in the list for CPU hotplug */
+	atomic64_t		calls;		/* hypercalls so far, without those of the clock */
 };
 
 /**

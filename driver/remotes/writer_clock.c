@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Keeps a writer's clock in step with CLOCK_BOOTTIME while it traces. Sets it again
- * after a suspend, during which the counter may have stopped. Called by writer.c and kernel.c.
- */
+/* Keeps a tracing writer's clock in step, also after a suspend. Called by writer.c and kernel.c. */
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/math64.h>
@@ -19,10 +16,7 @@
 /* A larger error does not come from adjtimex(): the counter or the clock has stopped. */
 #define CLOCK_MAX_PPM		1000
 
-/*
- * Sample the counter and CLOCK_BOOTTIME at one moment. The counter is read before and
- * after the clock: take the middle, from the attempt with the smallest difference.
- */
+/* Read the counter before and after the clock: take the middle of the closest attempt. */
 static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
 {
 	u64 before, after, ns, width = U64_MAX;
@@ -44,10 +38,7 @@ static void sample(struct hyptrace_writer *writer, u64 *cycles, u64 *boot_ns)
 	}
 }
 
-/*
- * Return mult of HYPTRACE_OP_CLOCK, measured since the last step. It is the nominal one if
- * there was no such step, or if the measurement cannot be right.
- */
+/* mult of HYPTRACE_OP_CLOCK since the last step; nominal without one, or if it cannot be right */
 static u64 measure_rate(struct hyptrace_writer *writer, u64 cycles, u64 boot_ns)
 {
 	u64 nominal = mul_u64_u64_div_u64(NSEC_PER_SEC, BIT_ULL(HYPTRACE_CLOCK_SHIFT),

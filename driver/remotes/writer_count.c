@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counting by a writer that implements hyp/abi.h: struct hyptrace_counting of its remote, and
- * what CPU hotplug has to do for it. Called by core, writer.c and writer_recover.c.
- *
- * Each CPU has counters of its own. The writer keeps them in pages that are donated to it,
- * and publishes them in pages that it shares with this kernel.
+ * Counting by a writer that implements hyp/abi.h. Called by core, writer.c and writer_recover.c.
+ * Each CPU has counters of its own: the writer keeps them in pages that are donated to it, and
+ * publishes them in pages that it shares with this kernel.
  */
 #define pr_fmt(fmt) "hyptrace: " fmt
 
@@ -36,18 +34,13 @@ enum {
 
 static_assert(HYPTRACE_COUNTER_BUCKETS == HYPTRACE_COUNT_BUCKETS);
 
-/**
- * struct hyptrace_counter_pages - pages of a CPU's counters
- * @pairs:	the first page is where the writer publishes counters, the second is of the writer
- *		alone
- * @nr:		pairs that the writer has
- */
+/* Pages of a CPU's counters */
 struct hyptrace_counter_pages {
+	/* the first is published, the second the writer's */
 	struct page	*pairs[NR_PAGES];
-	unsigned int	nr;
+	unsigned int	nr;	/* pairs that the writer has */
 };
 
-/* Give a CPU the next pair of pages. */
 static int give_pair(struct hyptrace_writer *writer, unsigned int cpu,
 		     struct hyptrace_counter_pages *pages)
 {
@@ -132,10 +125,7 @@ static int alloc_counters(struct hyptrace_writer *writer)
 	return 0;
 }
 
-/*
- * Set which events all CPUs count. For a CPU that is offline and that the writer has not seen
- * going, it returns -EBUSY: the CPU counts nothing, and hyptrace_writer_count_online() sets it.
- */
+/* -EBUSY: an offline CPU was not seen going. hyptrace_writer_count_online() sets it later. */
 static int count_all(struct hyptrace_writer *writer, u64 events)
 {
 	int ret, first = 0;

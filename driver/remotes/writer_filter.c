@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The filters of a writer: kept here, and sent to each CPU. A ring loses its filters when it is
- * unloaded. So writer.c sends them again before it attaches a CPU. Other files call only
- * set_filter of struct hyptrace_remote_ops.
+ * The filters of a writer: kept here, and sent to each CPU. An unloaded ring loses them, so
+ * writer.c sends them before it attaches a CPU. Other files call only the callback set_filter.
  */
 #include <linux/bitops.h>
 #include <linux/cpu.h>
@@ -50,10 +49,7 @@ static void do_send(void *arg)
 	}
 }
 
-/*
- * Send on the CPU, or from this CPU if that CPU is offline. -EBUSY: it is offline, but neither
- * parked nor detached. online_cpu() sends its filters later.
- */
+/* -EBUSY: the CPU is offline, neither parked nor detached: online_cpu() sends its filters later. */
 static int send(struct hyptrace_writer *writer, unsigned int cpu, u64 events)
 {
 	struct sending sending = { .writer = writer, .cpu = cpu, .events = events };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Gives the pages of rings to a writer and takes them back: the EL1 side of hyp/load.c.
- * Called by writer.c.
- */
+/* Gives pages of rings to a writer and takes them back: EL1 of hyp/load.c. Called by writer.c. */
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -109,10 +106,7 @@ static int share_table(struct hyptrace_writer *writer, u64 which, struct hyptrac
 	return ret > 0 ? -EPROTO : ret;
 }
 
-/*
- * Share the pages of one ring. @which is the number of a CPU, with HYPTRACE_SPARE_RING for
- * its spare ring. A fatal signal stops this before the next table.
- */
+/* @which: a CPU, with HYPTRACE_SPARE_RING for its spare ring. A fatal signal stops this. */
 static int share_ring(struct hyptrace_writer *writer, u64 which,
 		      struct hyptrace_ring_pages *ring)
 {
@@ -188,10 +182,7 @@ static int take_back_upto(struct hyptrace_writer *writer, struct hyptrace_buffer
 	return first;
 }
 
-/*
- * Give the pages of all rings, or of all spare rings, to the writer, which has no such rings. After
- * -ENOTRECOVERABLE the writer has kept some of the pages, after another error none.
- */
+/* The writer has no such rings. After -ENOTRECOVERABLE it has kept some pages, else none. */
 static int share_all(struct hyptrace_writer *writer, struct hyptrace_buffer *buf, u64 spare)
 {
 	unsigned int cpu;

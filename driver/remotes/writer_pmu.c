@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The counters of the PMU that a writer reads: perf programs them to count EL2, and this kernel
- * says to the writer which ones they are. Called by core, through struct hyptrace_counting, and by
- * writer.c.
+ * tells the writer which ones. Called by core, through struct hyptrace_counting, and by writer.c.
  *
- * The events of perf are pinned, and each is of one CPU. perf may give an event another counter
- * when its set of events changes, or none. The writer notices that, and measures nothing until
- * hyptrace_writer_pmu_follow() has told it.
+ * The events of perf are pinned, and each is of one CPU. perf may give an event another counter, or
+ * none. The writer notices that, and measures nothing until hyptrace_writer_pmu_follow() tells it.
  */
 #define pr_fmt(fmt) "hyptrace: " fmt
 
@@ -19,13 +17,10 @@
 #include "../../hyp/abi.h"
 #include "writer.h"
 
-/**
- * struct hyptrace_pmu_counters - the counters of a CPU's PMU
- * @events:	the events of perf
- * @numbers:	of each, the number of the counter that the writer knows
- */
+/* The counters of a CPU's PMU */
 struct hyptrace_pmu_counters {
-	struct perf_event	*events[HYPTRACE_PMU_COUNTERS];
+	struct perf_event	*events[HYPTRACE_PMU_COUNTERS];	/* of perf */
+	/* of each, the number of the counter that the writer knows */
 	int			numbers[HYPTRACE_PMU_COUNTERS];
 };
 

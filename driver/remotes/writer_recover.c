@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frees the rings and counters that an earlier module left at the writer, and removes its
- * triggers. Called by writer.c.
- *
- * A module leaves rings if it fails to take them back. Without this file, the writer
- * would refuse each later load with -EBUSY until a reboot. The memory of those rings
- * stays lost to the host, which has no record of their pages any more.
+ * Frees the rings and counters that an earlier module failed to take back, and removes its
+ * triggers. Called by writer.c. Without this, the writer would refuse each load with -EBUSY until a
+ * reboot. The memory of the rings stays lost: no record of their pages is left.
  */
 #define pr_fmt(fmt) "hyptrace: " fmt
 
@@ -19,10 +16,7 @@
 /* No ring needs more calls: each call handles at least one page. */
 #define MAX_STEPS	HYPTRACE_RING_MAX_PAGES(PAGE_SIZE)
 
-/*
- * A ring must be detached on its own CPU, unless it is parked. Ignore errors: a ring that
- * is still attached cannot be freed.
- */
+/* A ring is detached on its own CPU, unless parked. Ignore errors: it cannot be freed then. */
 static void detach_all(struct hyptrace_writer *writer)
 {
 	unsigned int cpu;
@@ -69,13 +63,11 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 }
 
 /**
- * hyptrace_writer_recover() - free the rings and counters that an earlier module left, and remove
- *	its triggers
+ * hyptrace_writer_recover() - free what an earlier module left, and remove its triggers
  * @writer:	answers calls, and has no other user
  *
  * Context: process, sleeps.
- * Return: 0, also if there are none; -EBUSY if such a ring is attached and its CPU is
- * offline; or the errno of the writer. The log has the details.
+ * Return: 0 or the errno of the writer; -EBUSY: a ring is attached, its CPU offline. See the log.
  */
 int hyptrace_writer_recover(struct hyptrace_writer *writer)
 {

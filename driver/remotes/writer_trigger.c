@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The triggers of a writer: set them, and find out which of them has fired. writer.c arms them.
- * Other files call only set_trigger, get_fired and has_ended of struct hyptrace_remote_ops.
- */
+/* Set a writer's triggers, and find which has fired. Called as callbacks; writer.c arms them. */
 #include <linux/export.h>
 #include <linux/mm.h>
 
@@ -16,10 +13,7 @@ int hyptrace_writer_set_trigger(u16 id, enum hyptrace_trigger trigger, u32 after
 /* Copy what the writer has published, if it is of the number @arm. */
 static bool read_fired(const struct hyptrace_fired *from, u64 arm, struct hyptrace_fired *to)
 {
-	/*
-	 * (T) Order arm before the event and its time. Pairs with (T) in
-	 * hyp/trigger.c:publish().
-	 */
+	/* (T) Order arm before event and time. Pairs with (T) in hyp/trigger.c:publish(). */
 	if (smp_load_acquire(&from->arm) != arm)
 		return false;
 	to->time = READ_ONCE(from->time);
