@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Look for data and losses without a hypercall. Called by reader.c, losses.c and device/. */
+/*
+ * Look for data and losses without a hypercall and, for data, without a mutex. Called by reader.c,
+ * losses.c and device/.
+ */
 #include <linux/mm.h>
 #include <linux/spinlock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The remote "test": a module with the writer of hyp/, for any 64-bit machine */
+/* The remote "test": the writer of hyp/ in a module. It writes selftest events, also at a rate. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpumask.h>
