@@ -11,30 +11,19 @@
 #define SMC_64		0x40000000
 #define FFA_ERROR_ID	0x84000060
 
-/**
- * __hyptrace_psci_begin() - begin to record a PSCI call of the host
- * @func:	function id
- * @arg:	first argument
- */
 void __hyptrace_psci_begin(u32 func, u64 arg)
 {
 	hyptrace_this_ring()->begun.psci_left = false;
 	__hyptrace_begin_psci_call(func, arg);
 }
 
-/**
- * __hyptrace_psci_leave() - record the PSCI call before EL2 calls the firmware
- */
 void __hyptrace_psci_leave(void)
 {
 	hyptrace_this_ring()->begun.psci_left = true;
 	__hyptrace_psci_call(0, false);
 }
 
-/**
- * __hyptrace_psci_end() - record the result of a PSCI call
- * @ret:	result; success is not recorded again after hyptrace_psci_leave()
- */
+/* Success is not recorded again after hyptrace_psci_leave(). */
 void __hyptrace_psci_end(s64 ret)
 {
 	if (ret || !hyptrace_this_ring()->begun.psci_left)
@@ -54,12 +43,6 @@ void hyptrace_psci_resume(void)
 	hyptrace(host_smc, true, success);
 }
 
-/**
- * __hyptrace_ffa() - record the call if it is of FF-A
- * @func:	function id
- * @handled:	whether EL2 has handled it
- * @regs:	registers of the host: the result, if @handled
- */
 void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
 {
 	static const u64 none[5];
@@ -73,12 +56,7 @@ void __hyptrace_ffa(u32 func, bool handled, const u64 *regs)
 		__hyptrace_host_ffa_call(func, true, regs[0] == FFA_ERROR_ID ? regs[2] : 0, regs);
 }
 
-/**
- * __hyptrace_run_begin() - record guest_enter, unless only a measurement needs it, and begin that
- * @ring:	this CPU's
- * @handle:	of the VM at EL2
- * @index:	of its vCPU
- */
+/* Record guest_enter, unless only a measurement needs it, and begin that. */
 void __hyptrace_run_begin(struct hyptrace_ring *ring, u32 handle, u16 index)
 {
 	if (!(READ_ONCE(hyptrace_events_barred) & BIT_ULL(HYPTRACE_EVENT_guest_enter)))
@@ -92,10 +70,6 @@ void __hyptrace_run_begin(struct hyptrace_ring *ring, u32 handle, u16 index)
 
 static_assert(HYPTRACE_SMC_HINTS == ARM_SMCCC_CALL_HINTS);
 
-/**
- * __hyptrace_fixup_begin() - EL2 begins to look at an exit of a guest
- * @exit_code:	what __guest_enter() has returned
- */
 void __hyptrace_fixup_begin(u64 exit_code)
 {
 	hyptrace_this_ring()->begun.guest_fixup.counter = 0;
@@ -103,14 +77,7 @@ void __hyptrace_fixup_begin(u64 exit_code)
 		__hyptrace_begin_guest_fixup(ESR_ELx_EC(read_sysreg_el2(SYS_ESR)));
 }
 
-/**
- * __hyptrace_illegal_trap_of() - record that EL2 has ended a protected guest's run, if it has
- * @vcpu:	its vCPU
- * @exit_code:	why the run has ended
- * @protected:	whether the guest is protected
- *
- * An illegal return to any guest has this code, too.
- */
+/* An illegal return to any guest has this code, too. */
 void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool protected)
 {
 	if (protected && ARM_EXCEPTION_CODE(exit_code) == ARM_EXCEPTION_IL)
