@@ -80,6 +80,20 @@ struct perfetto_event {
 	unsigned int		nr_args;
 };
 
+/* Begin an event; without arguments, which are filled in later. */
+static inline void perfetto_begin_event(struct perfetto_event *event, uint64_t begin,
+					uint64_t end, bool is_instant)
+{
+	/* the arrays are large: they are not cleared */
+	event->begin = begin;
+	event->end = end;
+	event->is_instant = is_instant;
+	event->name = 0;
+	event->text = NULL;
+	event->nr_flows = 0;
+	event->nr_args = 0;
+}
+
 /* Add an argument, if there is room for it. */
 static inline void perfetto_add_arg(struct perfetto_event *event, perfetto_name_t name,
 				    enum perfetto_arg_type type, uint64_t value)
@@ -213,8 +227,6 @@ void perfetto_free_kinds(struct perfetto *p);
 void perfetto_put_unknown(struct perfetto *p, struct perfetto_kind *kind,
 			  const struct hyptrace_record *rec);
 struct perfetto_kind *perfetto_kind(struct perfetto *p, const struct hyptrace_record *rec);
-void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
-			  bool is_instant);
 void perfetto_fill(struct perfetto *p, struct perfetto_event *event, struct perfetto_kind *kind,
 		   const struct hyptrace_record *rec);
 

@@ -98,20 +98,6 @@ static struct perfetto_plan *find_plan(struct perfetto *p, struct perfetto_kind 
 	return kind->last;
 }
 
-/* Begin an event; without arguments, which are filled in later. */
-void perfetto_begin_event(struct perfetto_event *event, uint64_t begin, uint64_t end,
-			  bool is_instant)
-{
-	/* the arrays are large: they are not cleared */
-	event->begin = begin;
-	event->end = end;
-	event->is_instant = is_instant;
-	event->name = 0;
-	event->text = NULL;
-	event->nr_flows = 0;
-	event->nr_args = 0;
-}
-
 static void add_arg(struct perfetto *p, struct perfetto_event *event,
 		    const struct hyptrace_meaning *meaning, struct argument *arg,
 		    const struct hyptrace_record *rec)
