@@ -94,7 +94,7 @@ struct gap {
 struct gaps {
 	struct context			*ctx;
 	const char			*remote;
-	const char			*own;		/* filter of the verb, not at EL2; or NULL */
+	const char			*own;		/* the verb's own filter; or NULL */
 	bool				owns_filters;	/* all filters of @events are the verb's */
 	bool				hears_triggers;	/* the verb says which trigger has fired */
 	bool				has_looked;

@@ -93,7 +93,7 @@ struct catcher {
 	char				*name;		/* of the event */
 	const char			*text;		/* the filter in @what, or NULL */
 	uint64_t			after;		/* print so many events after each one */
-	uint64_t			limit;		/* live: to end after; file: to keep; or 0 */
+	uint64_t			limit;		/* to end after; file: to keep; or 0 */
 	struct caught			*kept;		/* of a file: the last ones so far */
 	struct caught			*kept_last;
 	uint64_t			nr_kept;
