@@ -249,7 +249,6 @@ struct hyptrace_term {
  * @event:	event id
  * @number:	number of the term
  * @nr_terms:	number of terms of the filter
- *
  * Return: the argument.
  */
 static inline __u64 hyptrace_filter_where(__u32 cpu, __u16 event, __u8 number, __u8 nr_terms)
@@ -262,7 +261,6 @@ static inline __u64 hyptrace_filter_where(__u32 cpu, __u16 event, __u8 number, _
 /**
  * hyptrace_pack_term() - pack the second argument of HYPTRACE_OP_FILTER
  * @term:	the term; its value is the third argument
- *
  * Return: the argument.
  */
 static inline __u64 hyptrace_pack_term(const struct hyptrace_term *term)
@@ -276,7 +274,6 @@ static inline __u64 hyptrace_pack_term(const struct hyptrace_term *term)
  * hyptrace_unpack_term() - unpack the second and the third argument of HYPTRACE_OP_FILTER
  * @what:	second argument
  * @value:	third
- *
  * Return: the term.
  */
 static inline struct hyptrace_term hyptrace_unpack_term(__u64 what, __u64 value)
@@ -421,7 +418,6 @@ struct hyptrace_meta {
 /**
  * hyptrace_event_list_hash() - hash a list of events, to compare two lists
  * @list:	name and struct of each, as text
- *
  * Return: FNV-1a without the sign bit, since HYPTRACE_OP_INFO can also return errnos.
  */
 static inline __s64 hyptrace_event_list_hash(const char *list)

@@ -118,7 +118,6 @@ static u64 compute_valid_cycles(u64 mult, u64 epoch_ns)
  * @mult:		ns per cycle, times 2^HYPTRACE_CLOCK_SHIFT; not 0
  * @epoch_cycles:	counter at a moment
  * @epoch_ns:		time at that moment
- *
  * Return: 0, or -EINVAL if @mult is 0: the clock would stand still.
  */
 int hyptrace_clock_set(u64 mult, u64 epoch_cycles, u64 epoch_ns)

@@ -116,7 +116,6 @@ static int take_pair(struct hyptrace_counting *counting, u64 pfn, u64 shared_pfn
  * @ring:	any CPU's
  * @pfn:	a page of the host, which donates it to EL2
  * @shared_pfn:	a page of the host in which EL2 publishes the counters
- *
  * Return: 0; -EBUSY all are there, or half of the last pair was freed; -EINVAL not a valid page
  * number; -EPERM the host does not own a page alone; or the error of hyptrace_take_page(). For who
  * has the pages then see HYPTRACE_OP_COUNT_PAGE.
@@ -156,7 +155,6 @@ static int free_pair(struct hyptrace_counting *counting)
 /**
  * hyptrace_count_free() - give back the last pair of pages
  * @ring:	any CPU's
- *
  * Return: 1 there are more; 0 there are none; -EBUSY the CPU counts an event; or the error of
  * hyptrace_release_page().
  */
@@ -240,7 +238,6 @@ static void select_counted(struct hyptrace_ring *ring, u64 events)
  * hyptrace_count_set() - select the events that a CPU counts
  * @ring:	this CPU's, or that of a CPU that is off
  * @events:	bit per event id
- *
  * Return: 0; -EINVAL one of them cannot be counted; -ENODATA pages are missing; -EBUSY another
  * CPU, which is not off.
  */
@@ -267,7 +264,6 @@ int hyptrace_count_set(struct hyptrace_ring *ring, u64 events)
  * hyptrace_count_reset() - set some counters of a CPU to 0
  * @ring:	this CPU's, or that of a CPU that is off or counts no event
  * @part:	which ones, as in HYPTRACE_OP_COUNT_RESET
- *
  * Return: 1 there is a part after this one; 0 there is none; -EINVAL no such part; -ENODATA pages
  * are missing; -EBUSY another CPU, which counts.
  */
@@ -301,7 +297,6 @@ int hyptrace_count_reset(struct hyptrace_ring *ring, u64 part)
  * hyptrace_count_pmu() - measure the events that a CPU counts with a counter, too, or with none
  * @ring:	this CPU's, or that of a CPU that is off if with none
  * @what:	as in HYPTRACE_OP_PMU
- *
  * Return: as HYPTRACE_OP_PMU; -ENODATA pages are missing, but the CPU measures nothing after
  * HYPTRACE_PMU_RESET; -EBUSY another CPU.
  */

@@ -186,7 +186,6 @@ static __always_inline void hyptrace_count(struct hyptrace_private_count *end, u
  * @counting:	of the CPU
  * @first:	the first key of the event
  * @number:	number of the key among those of the event
- *
  * Return: the end.
  */
 static __always_inline struct hyptrace_private_count *
@@ -216,7 +215,6 @@ hyptrace_count_add_outside(struct hyptrace_counting *counting, u64 *published, u
  * @reason:	of the exit, below HYPTRACE_COUNT_EXITS
  * @entered:	the counter when the CPU entered EL2; 0: without hyp_enter
  * @now:	the counter
- *
  * Context: the CPU whose counters they are.
  */
 static __always_inline void

@@ -199,7 +199,6 @@ static int give_term(struct hyptrace_ring *ring, u32 event, u32 number, u32 nr_t
  * @where:	first argument of HYPTRACE_OP_FILTER
  * @what:	second
  * @value:	third
- *
  * Return: 0; -ENODEV not loaded; -EBUSY another CPU's ring; -EINVAL no such event, or not a
  * valid term, or not the next one. After an error nothing has changed.
  */
@@ -230,7 +229,6 @@ int hyptrace_filter_set(struct hyptrace_ring *ring, u64 where, u64 what, u64 val
  * hyptrace_filter_set_void() - set which hypercalls return nothing
  * @first:	the hypercall of bit 0
  * @bits:	bit per hypercall
- *
  * Return: 0; -EINVAL not the first of 64.
  */
 int hyptrace_filter_set_void(u64 first, u64 bits)

@@ -51,7 +51,6 @@ static __always_inline u32 hyptrace_filter_evaluate(const struct hyptrace_filter
  * hyptrace_filter_rejects_at_once() - evaluate the first term of a filter
  * @filter:	active
  * @payload:	of its event, in memory that only EL2 can access
- *
  * Return: whether that is enough to know that the event is not to be recorded.
  */
 static __always_inline bool

@@ -59,7 +59,6 @@ void hyptrace_free_rings(void)
 /**
  * hyptrace_visit() - record and count the events of a hypercall that does nothing
  * @unused:	for smp_call_function_single()
- *
  * Context: interrupts are off.
  */
 void hyptrace_visit(void *unused)
@@ -257,7 +256,6 @@ static s64 call_ring(u64 op, u64 cpu, u64 arg2)
  * @arg1:	first argument of the op
  * @arg2:	second
  * @arg3:	third
- *
  * Context: EL2, or with interrupts off; @op and the arguments are untrusted.
  * Return: as the op; -EOPNOTSUPP no such op; -ENXIO no such CPU.
  */

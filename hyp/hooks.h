@@ -31,7 +31,6 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
 /**
  * hyptrace_is_on() - check whether any CPU records or counts an event
  * @event:	its name in events.h
- *
  * Return: whether it is worth to call a function that records it.
  */
 #define hyptrace_is_on(event)	unlikely(hyptrace_on_bit(event))
@@ -40,7 +39,6 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
  * hyptrace() - record an event, if it is enabled on this CPU
  * @event:	its name in events.h
  * @...:	its arguments
- *
  * Context: EL2, or the test remote with interrupts off: nothing may interrupt it.
  */
 #define hyptrace(event, ...)						\
@@ -53,7 +51,6 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
  * hyptrace_begin() - begin a timed event, if it is enabled on this CPU
  * @event:	its name in events.h
  * @...:	its first arguments
- *
  * Context: as hyptrace(), which records it later on the same CPU.
  */
 #define hyptrace_begin(event, ...)					\
@@ -84,7 +81,6 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
  * @ring:	this CPU's
  * @event:	its name in events.h
  * @...:	its arguments
- *
  * Context: as hyptrace().
  */
 #define hyptrace_end_span(ring, event, ...)				\
@@ -98,7 +94,6 @@ void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u3
  * @event:	its name in events.h; hyptrace() has one more argument, the result
  * @call:	the call
  * @...:	the first arguments of the event
- *
  * Return: what @call returns.
  */
 #define hyptrace_timed(event, call, ...)				\
@@ -121,7 +116,6 @@ static __always_inline void hyptrace_host_call_end(const u64 **regs)
  * @number:	its number
  * @own:	whether it is __hyptrace(), which is not recorded
  * @regs:	registers of the host
- *
  * Context: EL2, right after the exception entry.
  */
 #define hyptrace_host_call(number, own, regs)				\
@@ -328,7 +322,6 @@ static __always_inline void hyptrace_guest_end(bool protected)
  * @op:		HYPTRACE_POOL_*
  * @order:	2^@order pages
  * @pool:	number of the pool's first page
- *
  * Context: the lock of the pool held, or the pool not in use yet.
  */
 static __always_inline void hyptrace_pool_change(u32 *left, u8 op, u8 order, u64 pool)
@@ -380,7 +373,6 @@ void __hyptrace_illegal_trap_of(const struct kvm_vcpu *vcpu, u64 exit_code, bool
  * hyptrace_fixup() - record that EL2 looks at an exit of a guest, if the exit is a trap
  * @call:	calls the function that looks at it
  * @exit_code:	what __guest_enter() has returned
- *
  * Return: what @call returns: whether the guest continues.
  */
 #define hyptrace_fixup(call, exit_code)					\

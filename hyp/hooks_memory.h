@@ -11,7 +11,6 @@
  * @pfn:	number of the first page
  * @nr:		number of pages
  * @ret:	0 or a negative errno
- *
  * Context: the locks of the owners held, so that the events are in the order of the changes.
  */
 #define hyptrace_mem(op, from, to, pfn, nr, ret)			\
@@ -28,7 +27,6 @@
  * @pfn:	see hyptrace_mem(); 0 if it is not known
  * @nr:		see hyptrace_mem()
  * @ret:	see hyptrace_mem()
- *
  * Context: the locks of the owners held.
  */
 #ifndef HYPTRACE_TREE_MODULE_SHARED_PAGES

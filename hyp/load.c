@@ -37,7 +37,6 @@ static void set_state(struct hyptrace_ring *ring, enum hyptrace_ring_state state
  * @ring:	any CPU's
  * @nr_pages:	data pages, the reader's included
  * @flags:	HYPTRACE_RING_*
- *
  * Return: 0; -EBUSY not empty; -EINVAL unknown flags, or fewer pages than a ring
  * needs; -E2BIG more pages than a ring can have.
  */
@@ -66,7 +65,6 @@ int hyptrace_load_begin(struct hyptrace_ring *ring, u64 nr_pages, u64 flags)
  * hyptrace_load_dir() - take a page for pointers to the tables that follow
  * @ring:	being built
  * @pfn:	a page of the host, which donates it to EL2
- *
  * Return: 0; -EINVAL not being built, or no directory is needed now; or the error of
  * hyptrace_take_page().
  */
@@ -196,7 +194,6 @@ static int free_some(struct hyptrace_ring *ring)
  * hyptrace_load_table() - take a page that lists the next data pages, or share some of these
  * @ring:	being built
  * @pfn:	a page of the host, which donates it to EL2; 0: share pages of the last one
- *
  * Return: 1 there are pages to be shared; 0 all are shared; -EINVAL not being built, no table is
  * needed now, no page is to be shared, or an invalid page number; -EPERM the host does not own a
  * data page alone; or the error of hyptrace_take_page().
@@ -228,7 +225,6 @@ int hyptrace_load_table(struct hyptrace_ring *ring, u64 pfn)
  * hyptrace_load_ready() - complete a ring whose pages are all listed
  * @ring:	being built
  * @meta_pfn:	page of the host in which EL2 publishes the state of the ring
- *
  * Return: 0; -EINVAL not being built, pages are missing, or an invalid page number;
  * -EPERM the host does not own the page alone.
  */
@@ -296,7 +292,6 @@ static int free_step(struct hyptrace_ring *ring)
 /**
  * hyptrace_load_free() - give back the last pages that were taken or shared
  * @ring:	any CPU's
- *
  * Return: 1 there are more; 0 the ring is empty; -EBUSY a CPU is attached or parked, or
  * events are still to be moved; or the error of hyptrace_release_page().
  */

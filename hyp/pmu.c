@@ -126,7 +126,6 @@ static int check_counter(u8 number)
 /**
  * hyptrace_pmu_clear() - measure nothing any more
  * @ring:	this CPU's
- *
  * Context: count_lock held.
  */
 void hyptrace_pmu_clear(struct hyptrace_ring *ring)
@@ -140,7 +139,6 @@ void hyptrace_pmu_clear(struct hyptrace_ring *ring)
  * hyptrace_pmu_set() - measure with a counter, too, or with another one in its place
  * @ring:	this CPU's
  * @what:	as in HYPTRACE_OP_PMU
- *
  * Context: count_lock held.
  * Return: 0; -EOPNOTSUPP the CPU has no PMU; -EINVAL no such place or counter, or the counter
  * counts another event or nothing.

@@ -22,7 +22,6 @@
  * @number:	of the counter: PMEVCNTR<number>_EL0, HYPTRACE_PMU_CYCLES or
  *		HYPTRACE_PMU_INSTRUCTIONS
  * @event:	that it counts, in the numbers of PMEVTYPER<n>_EL0.evtCount
- *
  * Return: the argument.
  */
 static inline __u64 hyptrace_pmu_counter(__u8 place, __u8 number, __u16 event)

@@ -30,7 +30,6 @@ __printf(1, 2) void hyptrace_check_printk(const char *fmt, ...);
  * hyptrace_printk() - record a format and numbers
  * @fmt:	a literal, as for printk(), but for numbers only: no %s, no %p
  * @...:	up to four numbers; a pointer does not compile
- *
  * Context: EL2. In the test remote it records nothing.
  */
 #define hyptrace_printk(fmt, ...)					\

@@ -51,7 +51,6 @@ static void exchange(struct hyptrace_ring *ring, struct hyptrace_ring *spare)
  * hyptrace_ring_exchange() - exchange a CPU's ring for its spare ring
  * @ring:	this CPU's, or one that is not attached
  * @spare:	the spare ring of the same CPU: built, and not exchanged so far
- *
  * Return: 0; -ENODEV one of them is not loaded; -EBUSY another CPU writes to @ring, or
  * @spare is already retired.
  */
@@ -105,7 +104,6 @@ static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring 
  * hyptrace_ring_move() - move a sub-buffer from the retired ring to the CPU's ring
  * @ring:	the CPU's
  * @spare:	the spare ring of the same CPU
- *
  * Return: enum hyptrace_move; -ENODEV @spare is not retired.
  */
 int hyptrace_ring_move(struct hyptrace_ring *ring, struct hyptrace_ring *spare)

@@ -13,7 +13,6 @@ static u32 bytes_in_page(struct hyptrace_ring *ring)
 /**
  * hyptrace_ring_count_complete() - count the sub-buffers that the writer has left
  * @ring:	loaded, its lock held
- *
  * Return: the number, without the reader's.
  */
 u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring)
@@ -26,7 +25,6 @@ u32 hyptrace_ring_count_complete(struct hyptrace_ring *ring)
 /**
  * hyptrace_ring_tail_has_data() - check whether the ring's youngest sub-buffer holds data
  * @ring:	loaded, its lock held
- *
  * Return: false if the writer is in the reader's sub-buffer.
  */
 bool hyptrace_ring_tail_has_data(struct hyptrace_ring *ring)
@@ -237,7 +235,6 @@ static bool advance(struct hyptrace_ring *ring, u64 now)
  * hyptrace_ring_drop() - count events as dropped that nobody has tried to record
  * @ring:	this CPU's, attached
  * @nr:		how many, not 0
- *
  * Context: the CPU whose ring it is; takes the lock.
  */
 void hyptrace_ring_drop(struct hyptrace_ring *ring, u64 nr)
@@ -283,7 +280,6 @@ static void put_time_extend(struct hyptrace_ring *ring, u64 delta)
  * @ring:	this CPU's, attached
  * @now:	the time, ns; earlier than the last record counts as equal to it
  * @size:	bytes of the record, header included, at most a sub-buffer's data
- *
  * Context: the CPU whose ring it is; takes the lock.
  * Return: the delta for the record to be put at @ring->pos, or -ENOSPC if the event was dropped.
  */
@@ -353,7 +349,6 @@ static void clear_ring(struct hyptrace_ring *ring)
 /**
  * hyptrace_ring_init() - make an empty ring of the pages that were loaded
  * @ring:	all its pages are loaded
- *
  * Context: the ring's lock held, no CPU attached.
  */
 void hyptrace_ring_init(struct hyptrace_ring *ring)
@@ -372,7 +367,6 @@ void hyptrace_ring_init(struct hyptrace_ring *ring)
  * hyptrace_ring_attach() - let this CPU write to its ring
  * @ring:	this CPU's; or that of a parked CPU, to change its events only
  * @events:	bit per event id
- *
  * Return: 0; -ENODEV not loaded; -EBUSY another CPU's ring.
  */
 int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
@@ -400,7 +394,6 @@ int hyptrace_ring_attach(struct hyptrace_ring *ring, u64 events)
 /**
  * hyptrace_ring_detach() - stop writing to a ring
  * @ring:	this CPU's, or that of a parked CPU
- *
  * Return: 0, also when no CPU is attached; -ENODEV not loaded; -EBUSY another CPU's ring.
  */
 int hyptrace_ring_detach(struct hyptrace_ring *ring)

@@ -228,7 +228,6 @@ static __always_inline u64 hyptrace_audible(u32 silent)
  * hyptrace_set_silent() - silence a CPU, or let it record again
  * @ring:	this CPU's
  * @silent:	enum hyptrace_silence; 0: the CPU records and counts what is selected
- *
  * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_set_silent(struct hyptrace_ring *ring, u32 silent)
@@ -259,7 +258,6 @@ static __always_inline bool hyptrace_is_measured(const struct hyptrace_ring *rin
  * @now:	out: the time, ns
  * @mult:	out: as in HYPTRACE_OP_CLOCK
  * @epoch:	out: epoch_cycles of HYPTRACE_OP_CLOCK
- *
  * Context: the CPU whose copy it is.
  * Return: whether the copy, and with it @now, is valid; if not, call hyptrace_clock_read().
  */
@@ -288,7 +286,6 @@ static __always_inline u64 hyptrace_cycles_to_ns(u64 cycles, u64 mult)
  * hyptrace_slot_at() - find the slot at a position
  * @ring:	the ring, not empty
  * @pos:	one that a table has
- *
  * Context: the ring's lock or hyptrace_load_lock held.
  * Return: the slot.
  */
@@ -357,7 +354,6 @@ static __always_inline u32 hyptrace_record_size(u32 payload)
  * @end:	end of the sub-buffer
  * @delta:	ns since the last record
  * @payload:	bytes
- *
  * Context: the CPU whose ring it is.
  * Return: whether hyptrace_ring_put() may be called; if not, hyptrace_ring_reserve() makes room.
  */
@@ -374,7 +370,6 @@ static __always_inline bool hyptrace_ring_fits(const u8 *pos, const u8 *end, u64
  * @pos:	where the record begins, with room for it
  * @delta:	ns since the last record
  * @payload:	bytes
- *
  * Context: the CPU whose ring it is.
  * Return: where to write the payload; hyptrace_ring_commit() must follow.
  */
@@ -399,7 +394,6 @@ static __always_inline void *hyptrace_ring_put(u8 *pos, u32 delta, u32 payload)
  * @ring:	this CPU's, attached
  * @now:	the time, ns; becomes that of the record
  * @payload:	bytes
- *
  * Context: the CPU whose ring it is; takes the lock once per sub-buffer.
  * Return: where to write the payload, then hyptrace_ring_commit(); NULL: dropped (and counted).
  */
@@ -427,7 +421,6 @@ static __always_inline void *hyptrace_ring_reserve(struct hyptrace_ring *ring,
  * @to:		where its payload is
  * @now:	its time, ns
  * @payload:	bytes, as before
- *
  * Context: the CPU whose ring it is.
  */
 static __always_inline void hyptrace_ring_commit(struct hyptrace_ring *ring, u64 *commit,
@@ -466,7 +459,6 @@ void hyptrace_ring_seal(const struct hyptrace_ring *ring);
 /**
  * hyptrace_ring_sync() - publish the counters, and seal the sub-buffer that the writer is in
  * @ring:	any CPU's
- *
  * Return: 0; -ENODEV not loaded.
  */
 static inline int hyptrace_ring_sync(struct hyptrace_ring *ring)

@@ -87,7 +87,6 @@ static __always_inline bool is_aside(struct hyptrace_ring *ring, u32 event)
  * @payload:	the payload
  * @size:	its bytes
  * @counter:	its time
- *
  * Context: EL2, in no other event.
  */
 void hyptrace_record_payload(struct hyptrace_ring *ring, const void *payload, u32 size,

@@ -27,7 +27,6 @@ static bool paused;
  * @event:	its id
  * @what:	enum hyptrace_trigger
  * @after:	see HYPTRACE_OP_TRIGGER
- *
  * Return: 0 or -EINVAL.
  */
 int hyptrace_trigger_set(u64 event, u64 what, u64 after)
@@ -71,7 +70,6 @@ int hyptrace_trigger_pause(void)
 /**
  * hyptrace_trigger_arm() - end the pause and arm all triggers
  * @arm:	number of the host, not 0
- *
  * Return: 0 or -EINVAL.
  */
 int hyptrace_trigger_arm(u64 arm)

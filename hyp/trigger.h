@@ -29,7 +29,6 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring);
  * @ring:	this CPU's
  * @event:	its id; the CPU has just recorded it, after its filter accepted it
  * @time:	its time, ns
- *
  * Context: the CPU whose ring it is; takes the lock.
  */
 static inline void hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)

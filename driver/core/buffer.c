@@ -45,7 +45,6 @@ MODULE_PARM_DESC(mlock_kb, "KB per CPU that each user may pin in addition to RLI
 /**
  * hyptrace_buffer_nr_pages - compute the number of data pages of a ring
  * @size:	requested bytes per CPU
- *
  * Return: the number, including the reader page; 0 if @size is 0 or larger than any ring can be.
  */
 unsigned long hyptrace_buffer_nr_pages(u64 size)

@@ -377,7 +377,6 @@ struct hyptrace_attachment {
  *			all rings (HYPTRACE_CPU_ALL)
  * @wants_losses:	return whether the listener currently needs @lost
  * @lost:		@cpu lost events: @count since the last time, @total since the load or clear
- *
  * Context: the control mutex of the remote is held, except for @wants_losses and @lost.
  */
 struct hyptrace_listener {

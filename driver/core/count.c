@@ -24,7 +24,6 @@
  * hyptrace_event_can_be_counted - whether a remote has counters for an event
  * @remote:	control mutex held, and not unregistered
  * @event:	of the remote
- *
  * Return: true if so.
  */
 bool hyptrace_event_can_be_counted(const struct hyptrace_remote *remote,
@@ -227,7 +226,6 @@ static int begin_pmu(struct hyptrace_remote *remote, struct hyptrace_socket_hold
  * hyptrace_count_update - count what is requested or held, after a change of either
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0, -ENOMEM, or the error of the remote's callback: then nothing has changed.
  */
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -321,7 +319,6 @@ static int reset_counters(struct hyptrace_remote *remote, int cpu, struct netlin
  * @remote:	control mutex held
  * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL: if no event is counted, this frees the counters
  * @extack:	see above
- *
  * Return: 0; -EOPNOTSUPP if it cannot count, or a callback's error: then some CPUs' may be 0.
  */
 int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
@@ -348,7 +345,6 @@ int hyptrace_counters_reset(struct hyptrace_remote *remote, int cpu,
  * hyptrace_count_stop - cease to count, and free the counters
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0, or the error of the remote's callback: then it still counts.
  */
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -371,7 +367,6 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 /**
  * hyptrace_count_nr - number of counters of a CPU
  * @remote:	control mutex held, and not unregistered
- *
  * Return: the number, 0 if there are none at present.
  */
 unsigned int hyptrace_count_nr(const struct hyptrace_remote *remote)

@@ -46,7 +46,6 @@ static bool fields_fit(const struct hyptrace_event *event)
  * hyptrace_event_check - check the events of a remote before its registration
  * @desc:	the remote
  * @events:	out: the events; it has room for @desc->nr_events
- *
  * Return: 0, or -EINVAL or -EEXIST after a message in the log that gives the reason.
  */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
@@ -106,7 +105,6 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
  * hyptrace_event_find - find an event by its name
  * @remote:	control mutex held, and not unregistered
  * @name:	exact name
- *
  * Return: the event, or NULL.
  */
 const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *remote,
@@ -125,7 +123,6 @@ const struct hyptrace_event *hyptrace_event_find(const struct hyptrace_remote *r
  * hyptrace_event_by_id - find an event by its id
  * @remote:	control mutex held, and not unregistered
  * @id:		any number
- *
  * Return: the event, or NULL.
  */
 const struct hyptrace_event *hyptrace_event_by_id(const struct hyptrace_remote *remote, u32 id)
@@ -193,7 +190,6 @@ static int check_missing(const struct hyptrace_remote *remote, u64 events,
  * @remote:	control mutex held
  * @enabled:	bit per id of an event that is to be enabled
  * @extack:	names the event that failed; may be NULL
- *
  * Return: 0; -EOPNOTSUPP if the writer cannot record one, or a callback's error: nothing changed.
  */
 int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
@@ -226,7 +222,6 @@ int hyptrace_events_replace(struct hyptrace_remote *remote, u64 enabled,
  * hyptrace_symbols_of - find the names of a field's values in a print format
  * @print_fmt:	may contain __print_symbolic(REC->field, { value, "name" }, ...)
  * @field:	name of the field
- *
  * Return: the position to pass to hyptrace_symbol_next(), or NULL if there are no names.
  */
 const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
@@ -255,7 +250,6 @@ const char *hyptrace_symbols_of(const char *print_fmt, const char *field)
  * hyptrace_symbol_next - parse the next pair of { value, "name" }
  * @at:		position from hyptrace_symbols_of() or the previous call
  * @symbol:	out: the pair
- *
  * Return: the position for the next call, or NULL if there are no more pairs.
  */
 const char *hyptrace_symbol_next(const char *at, struct hyptrace_symbol *symbol)

@@ -104,7 +104,6 @@ void hyptrace_holds_work(struct work_struct *work)
  * @sender:	of the request. It may hold some of the events already
  * @request:	which events, and how
  * @extack:	names the event that failed; may be NULL
- *
  * Return: as hyptrace_events_set(), or -EBUSY if another socket holds one of the events.
  */
 int hyptrace_events_hold(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,
@@ -143,7 +142,6 @@ out_put:
  * @remote:	both mutexes held
  * @sender:	of the request
  * @extack:	names the event that failed; may be NULL
- *
  * Return: 0, or the error of the remote's callback: then nothing has changed.
  */
 int hyptrace_events_release(struct hyptrace_remote *remote, const struct netlink_skb_parms *sender,

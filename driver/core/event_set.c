@@ -167,7 +167,6 @@ static void announce_options(const struct hyptrace_remote *remote, u64 mask,
  * @options:	by event id: the new options; out: those of before
  * @is_release:	see hyptrace_triggers_update()
  * @extack:	names the event that failed; may be NULL
- *
  * Return: 0, or the error of the remote's callback. After an error, nothing has changed.
  */
 int hyptrace_events_exchange(struct hyptrace_remote *remote, u64 mask, u64 enabled,
@@ -213,7 +212,6 @@ err_recover:
  * @request:	which events, and how
  * @options:	all 0; out: by event id, the options of before, for hyptrace_events_free_options()
  * @extack:	names the event that failed; may be NULL
- *
  * Return: as hyptrace_events_set().
  */
 int hyptrace_events_change(struct hyptrace_remote *remote,
@@ -265,7 +263,6 @@ static void override_holds(struct hyptrace_remote *remote, u64 events)
  * @request:	which events, and how
  * @options:	as of hyptrace_events_change()
  * @extack:	names the event that failed; may be NULL
- *
  * Return: as hyptrace_events_set().
  */
 int hyptrace_events_set_with(struct hyptrace_remote *remote,

@@ -83,7 +83,6 @@ static int resolve_term(const struct hyptrace_event *event,
  * @event:	the event
  * @request:	the filter, as it was requested
  * @extack:	the reason, and the attribute, if it fails; may be NULL
- *
  * Return: the filter, for kfree(); ERR_PTR(): -ENOENT: no such field, -EINVAL: bad term, -ENOMEM.
  */
 struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *event,
@@ -113,7 +112,6 @@ struct hyptrace_filter *hyptrace_filter_resolve(const struct hyptrace_event *eve
 /**
  * hyptrace_events_alloc_options - allocate the options of all events
  * @extack:	says that there is no memory; may be NULL
- *
  * Return: an array by event id, for hyptrace_events_free_options() and kfree(), or NULL.
  */
 struct hyptrace_event_options *hyptrace_events_alloc_options(struct netlink_ext_ack *extack)

@@ -336,7 +336,6 @@ static int parse_any(struct parser *p)
  * @to:		out: the filter, without the attributes of its terms; it has @text
  * @at:		out: what the filter is wrong at
  * @why:	out: why
- *
  * Return: 0; -ENOENT if the event lacks a field, or -EINVAL.
  */
 int hyptrace_filter_parse(const char *text, const struct hyptrace_event *event,

@@ -67,7 +67,6 @@ static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *a
  * @remote:	control mutex not held
  * @attachment:	of a consumer of it
  * @held:	what it holds from now on
- *
  * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered, -ENOENT or
  * -EOPNOTSUPP if it or its writer lacks an event, or a callback's error: then nothing changed.
  */

@@ -77,7 +77,6 @@ static bool is_unused(const struct page *page)
 /**
  * hyptrace_keep_has_room - whether rings fit in what is not in use of memory that outlives a reset
  * @nr:		pages of all rings
- *
  * Return: true or false.
  */
 bool hyptrace_keep_has_room(unsigned long nr)
@@ -93,7 +92,6 @@ bool hyptrace_keep_has_room(unsigned long nr)
 /**
  * hyptrace_keep_alloc - allocate a page that outlives a reset
  * @what:	what it is for
- *
  * Return: a zeroed page, or NULL.
  */
 struct page *hyptrace_keep_alloc(enum hyptrace_keep what)
@@ -264,7 +262,6 @@ void hyptrace_keep_exit(void)
 /**
  * hyptrace_keep_previous - get what the boot before has left
  * @size:	out: its bytes
- *
  * Return: a copy of its memory, which begins with struct hyptrace_dump, or NULL.
  */
 const void *hyptrace_keep_previous(size_t *size)

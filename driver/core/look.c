@@ -139,7 +139,6 @@ static bool is_reached(const struct hyptrace_look *look, u32 capacity,
  * hyptrace_reader_has_data - whether a ring's data reaches a watermark
  * @reader:	the reader; this consumes nothing
  * @watermark:	the watermark
- *
  * Context: any except a hard interrupt.
  * Return: true if it does, or if the ring is unloaded, so that a read fails at once.
  */
@@ -160,7 +159,6 @@ bool hyptrace_reader_has_data(struct hyptrace_reader *reader,
 /**
  * hyptrace_meta_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
  * @meta:	the writer's, loaded
- *
  * Return: their number since the load. The next look at the ring finds these events.
  */
 u64 hyptrace_meta_notified(const struct hyptrace_meta *meta)
@@ -175,7 +173,6 @@ u64 hyptrace_meta_notified(const struct hyptrace_meta *meta)
 /**
  * hyptrace_reader_notified - get how many events have fired a HYPTRACE_TRIGGER_NOTIFY
  * @reader:	the reader of a CPU
- *
  * Return: their number since the load; 0 while unloaded.
  */
 u64 hyptrace_reader_notified(struct hyptrace_reader *reader)
@@ -208,7 +205,6 @@ void hyptrace_reader_save_losses(struct hyptrace_reader *reader)
  * @reader:	the reader of a CPU
  * @count:	out: events lost since the last call, also before a clear or an unload
  * @total:	out: events lost since the load or the last clear
- *
  * Return: true if @count is not 0.
  */
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total)

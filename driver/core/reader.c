@@ -50,7 +50,6 @@ static const struct hyptrace_meta *reader_meta(const struct hyptrace_reader *rea
  * hyptrace_reader_init - create the reader of a CPU, without a ring
  * @remote:	the remote
  * @cpu:	the CPU
- *
  * Return: 0 or -ENOMEM.
  */
 int hyptrace_reader_init(struct hyptrace_remote *remote, unsigned int cpu)
@@ -151,7 +150,6 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
  * @reader:	control mutex of its remote held; not mapped, and mapping is forbidden
  * @old:	the current pages of the ring
  * @new:	the new pages; on success, the contents of @old and @new are exchanged
- *
  * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_reader_exchange_ring(struct hyptrace_reader *reader, struct hyptrace_ring_pages *old,
@@ -529,7 +527,6 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
  * @reader:	the reader of the CPU
  * @counts:	out: all 0 while unloaded. Exact while the writer is idle. Otherwise each
  *		counter is exact for some moment during the call; for @read see look.c.
- *
  * Return: 0, or -ENODEV while unloaded.
  */
 int hyptrace_reader_counts(struct hyptrace_reader *reader,
@@ -546,7 +543,6 @@ int hyptrace_reader_counts(struct hyptrace_reader *reader,
 /**
  * hyptrace_reader_clear - clear the events and counters of a CPU's ring
  * @reader:	control mutex of its remote held
- *
  * Return: 0, -ENODEV while unloaded, or the error of the remote's callback.
  */
 int hyptrace_reader_clear(struct hyptrace_reader *reader)

@@ -62,7 +62,6 @@ int hyptrace_release_rings(struct hyptrace_remote *remote, struct hyptrace_buffe
  * hyptrace_release_wait - wait until no release is in progress
  * @remote:	control mutex held; this releases it meanwhile
  * @extack:	out: the reason if it fails; may be NULL
- *
  * Return: 0, or -EINTR after a fatal signal.
  */
 int hyptrace_release_wait(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)

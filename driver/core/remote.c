@@ -43,7 +43,6 @@ void hyptrace_remote_put(struct hyptrace_remote *remote)
 /**
  * hyptrace_remote_find - find a remote by its name
  * @name:	exact name
- *
  * Context: hyptrace_remotes_lock held.
  * Return: the remote, which stays registered while the lock is held, or NULL.
  */
@@ -61,7 +60,6 @@ struct hyptrace_remote *hyptrace_remote_find(const char *name)
 /**
  * hyptrace_remote_get - find a remote by its name
  * @name:	exact name
- *
  * Return: the remote with a reference for the caller, or NULL. The remote may be unregistered at
  * any time. After taking its control mutex, a caller must check that its desc is not NULL.
  */
@@ -79,7 +77,6 @@ struct hyptrace_remote *hyptrace_remote_get(const char *name)
 /**
  * hyptrace_remote_begin_change - lock both mutexes of a remote, to change it
  * @remote:	none of its locks held
- *
  * Return: 0, or -EINTR after a fatal signal: another change may take long.
  */
 int hyptrace_remote_begin_change(struct hyptrace_remote *remote)
@@ -103,7 +100,6 @@ void hyptrace_remote_end_change(struct hyptrace_remote *remote)
 /**
  * hyptrace_remote_find_from - find the first remote whose serial is at least @serial
  * @serial:	0 finds the first remote of the list
- *
  * Context: hyptrace_remotes_lock held.
  * Return: the remote, which stays registered while the lock is held, or NULL.
  */
@@ -158,7 +154,6 @@ size_t hyptrace_longest_print_fmt(void)
 /**
  * hyptrace_remote_is_tracing - whether the writer may currently record events
  * @remote:	no lock needed
- *
  * Return: true while tracing.
  */
 bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote)
@@ -174,7 +169,6 @@ bool hyptrace_remote_is_tracing(const struct hyptrace_remote *remote)
  * hyptrace_remote_reader - get the reader of a CPU
  * @remote:	no lock needed
  * @cpu:	any number
- *
  * Return: the reader, or NULL if there is no such CPU.
  */
 struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *remote,

@@ -30,7 +30,6 @@ static void close_hold(struct hyptrace_socket_hold *hold)
  * hyptrace_socket_close - end the holds of a socket soon
  * @net:	its namespace
  * @portid:	its port. Another socket may have it by now, but that one is not dead.
- *
  * Context: does not wait for requests.
  */
 void hyptrace_socket_close(const struct net *net, u32 portid)
@@ -51,7 +50,6 @@ void hyptrace_socket_close(const struct net *net, u32 portid)
  * hyptrace_socket_find_hold - get what a socket holds of a remote
  * @remote:	control mutex held
  * @sender:	of a request through the socket
- *
  * Return: the hold, or NULL if there is none.
  */
 struct hyptrace_socket_hold *hyptrace_socket_find_hold(const struct hyptrace_remote *remote,

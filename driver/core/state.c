@@ -27,7 +27,6 @@ static void state_set(struct hyptrace_remote *remote, enum hyptrace_state state)
  * @remote:	control mutex held
  * @size:	bytes per CPU
  * @extack:	see above
- *
  * Return: 0, -EINVAL for 0, -ENOMEM beyond all memory, or -E2BIG beyond the limit of the remote.
  */
 int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
@@ -59,7 +58,6 @@ int hyptrace_remote_check_size(const struct hyptrace_remote *remote, u64 size,
  * @remote:	control mutex held
  * @mode:	overwrite or discard
  * @extack:	see above
- *
  * Return: 0 or -EOPNOTSUPP.
  */
 int hyptrace_remote_check_mode(const struct hyptrace_remote *remote, enum hyptrace_mode mode,
@@ -205,7 +203,6 @@ static int tracing_to_loaded(struct hyptrace_remote *remote,
 /**
  * hyptrace_remote_is_own - whether the trace belongs to the user of the current process
  * @remote:	control mutex held
- *
  * Return: true if the user has loaded or started it, or if the rings are not loaded.
  */
 bool hyptrace_remote_is_own(const struct hyptrace_remote *remote)
@@ -254,7 +251,6 @@ static int check_unattached(struct hyptrace_remote *remote, struct netlink_ext_a
  * hyptrace_remote_unload - any state to UNLOADED
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0, also if it was unloaded; -EBUSY while descriptors are attached; -EINTR after a
  * fatal signal, and a release that has started continues; or the error of a callback.
  */
@@ -288,7 +284,6 @@ int hyptrace_remote_unload(struct hyptrace_remote *remote,
  * hyptrace_tracing_start - any state to TRACING
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0, also if it was tracing; as hyptrace_remote_load(), or the error of a callback.
  */
 int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -323,7 +318,6 @@ int hyptrace_tracing_start(struct hyptrace_remote *remote, struct netlink_ext_ac
  * hyptrace_tracing_stop - TRACING to LOADED, or to UNLOADED if the rings are unused
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0, also if it was not tracing; or the error of the remote's callback.
  */
 int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -344,7 +338,6 @@ int hyptrace_tracing_stop(struct hyptrace_remote *remote, struct netlink_ext_ack
  * hyptrace_remote_start - any state to TRACING by request, also without a hold; arms fired triggers
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: as hyptrace_tracing_start().
  */
 int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -366,7 +359,6 @@ int hyptrace_remote_start(struct hyptrace_remote *remote, struct netlink_ext_ack
  * hyptrace_remote_stop - as hyptrace_tracing_stop(), by request, which overrides holds
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: as hyptrace_tracing_stop().
  */
 int hyptrace_remote_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
@@ -383,7 +375,6 @@ int hyptrace_remote_stop(struct hyptrace_remote *remote, struct netlink_ext_ack 
  * @remote:	control mutex held
  * @cpu:	a possible CPU, or HYPTRACE_CPU_ALL
  * @extack:	see above
- *
  * Return: 0, also while unloaded; or the error of the callback: rings of other CPUs may be cleared.
  */
 int hyptrace_remote_clear(struct hyptrace_remote *remote, int cpu,
@@ -449,7 +440,6 @@ void hyptrace_remote_set_mode(struct hyptrace_remote *remote, enum hyptrace_mode
  * hyptrace_remote_reset - unload, disable events, free counters, restore default settings
  * @remote:	control mutex held
  * @extack:	see above
- *
  * Return: 0; as hyptrace_remote_unload(), -ENOMEM, or the error of a callback.
  */
 int hyptrace_remote_reset(struct hyptrace_remote *remote,

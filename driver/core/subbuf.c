@@ -117,7 +117,6 @@ static bool has_header(const struct hyptrace_walk *walk, u32 end)
  * @data:	the records, aligned to a word
  * @end:	end of the walk, in bytes of @data: at most the committed bytes
  * @walk:	in: the start; out: the position at which the walk stopped
- *
  * Return: false if a record is malformed; the walk stops before it.
  */
 bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
@@ -137,7 +136,6 @@ bool hyptrace_subbuf_walk(const u8 *data, u32 end, struct hyptrace_walk *walk)
  * @end:	the same
  * @walk:	in, out: the position
  * @size:	out: bytes of the event's payload, a multiple of 4, or 0
- *
  * Return: the payload; NULL at the end, or at a malformed record: then @walk->pos is not @end.
  */
 const void *hyptrace_subbuf_next(const u8 *data, u32 end, struct hyptrace_walk *walk, u32 *size)

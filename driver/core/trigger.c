@@ -33,7 +33,6 @@ static bool has_fired(const struct hyptrace_remote *remote, enum hyptrace_trigge
 /**
  * hyptrace_triggers_armed - check whether a trigger can start or stop the recording
  * @remote:	control mutex held
- *
  * Return: true while tracing, if a trigger has not fired that can still fire.
  */
 bool hyptrace_triggers_armed(const struct hyptrace_remote *remote)
@@ -223,7 +222,6 @@ static int arm_unless_fired(struct hyptrace_remote *remote, struct netlink_ext_a
  * hyptrace_triggers_restart - arm the triggers again if one has fired
  * @remote:	control mutex held; tracing
  * @extack:	see state.c
- *
  * Return: 0, or the error of the remote's callback.
  */
 int hyptrace_triggers_restart(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)

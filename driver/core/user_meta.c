@@ -23,7 +23,6 @@ static u32 user_id(const struct hyptrace_ring_pages *ring, u32 id)
 /**
  * hyptrace_reader_nr_user_pages - number of pages that user space can map
  * @reader:	its map_lock or its lock held
- *
  * Return: the number, including the meta page; 0 while unloaded.
  */
 unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader)
@@ -35,7 +34,6 @@ unsigned long hyptrace_reader_nr_user_pages(const struct hyptrace_reader *reader
  * hyptrace_reader_user_page - get a page of the mapping of a ring
  * @reader:	its map_lock or its lock held
  * @index:	below hyptrace_reader_nr_user_pages(): the meta page, then the sub-buffers by id
- *
  * Return: the page.
  */
 struct page *hyptrace_reader_user_page(const struct hyptrace_reader *reader,
@@ -131,7 +129,6 @@ void hyptrace_user_meta_update(struct hyptrace_reader *reader)
 /**
  * hyptrace_reader_forbid_mapping - prevent new mappings of a ring
  * @reader:	control mutex of its remote held
- *
  * Return: 0, or -EBUSY if it is mapped.
  */
 int hyptrace_reader_forbid_mapping(struct hyptrace_reader *reader)

@@ -25,7 +25,6 @@ static u64 apply_holds(const struct hyptrace_remote *remote, u64 enabled)
 /**
  * hyptrace_wanted_events - get the events that somebody wants enabled
  * @remote:	control mutex held
- *
  * Return: bit per event id.
  */
 u64 hyptrace_wanted_events(const struct hyptrace_remote *remote)
@@ -57,7 +56,6 @@ void hyptrace_hold_override(struct hyptrace_remote *remote, const struct hyptrac
  * hyptrace_event_find_hold - find the socket that holds one of some events
  * @remote:	control mutex held
  * @events:	bit per event id
- *
  * Return: its hold, or NULL if there is none.
  */
 const struct hyptrace_socket_hold *
@@ -76,7 +74,6 @@ hyptrace_event_find_hold(const struct hyptrace_remote *remote, u64 events)
  * hyptrace_event_holder - get the process whose socket holds an event
  * @remote:	control mutex held
  * @event:	of the remote
- *
  * Return: the process, 0 if no socket holds the event.
  */
 pid_t hyptrace_event_holder(const struct hyptrace_remote *remote,

@@ -80,7 +80,6 @@ static int map_ring(struct hyptrace_reader *reader, struct vm_area_struct *vma)
  * hyptrace_file_mmap - map the ring of a descriptor's CPU
  * @filp:	the open file
  * @vma:	page 0 is the meta page; the sub-buffers follow in the order of their ids
- *
  * Context: mmap_lock held, and no lock of hyptrace.
  * Return: 0; -ENOTCONN if the descriptor is not attached; -EPERM for a mapping that is writable,
  * executable or private; -EINVAL for a range that exceeds the ring; -ENODEV if the descriptor is

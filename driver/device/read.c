@@ -234,7 +234,6 @@ static ssize_t deliver(struct hyptrace_file *file, const struct request *req, bo
  * @buf:	destination
  * @count:	its size in bytes
  * @pos:	not used
- *
  * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
  */
 ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, loff_t *pos)
@@ -257,7 +256,6 @@ ssize_t hyptrace_file_read(struct file *filp, char __user *buf, size_t count, lo
  * @pipe:	destination; its lock is held
  * @count:	maximum number of bytes, rounded down to whole sub-buffers
  * @flags:	SPLICE_F_*
- *
  * Return: the number of bytes delivered, or an errno of linux/hyptrace.h.
  */
 ssize_t hyptrace_file_splice_read(struct file *filp, loff_t *pos, struct pipe_inode_info *pipe,

@@ -34,7 +34,6 @@ static void wake_waiters(struct hyptrace_attachment *attachment)
  * @file:	the descriptor
  * @remote:	the remote to which @file is attached
  * @watermark:	the watermark; one of the descriptor's CPUs must reach it
- *
  * Return: true if so, also if reading would fail.
  */
 bool hyptrace_file_has_data(const struct hyptrace_file *file,
@@ -169,7 +168,6 @@ void hyptrace_file_rearm_timer(struct hyptrace_file *file)
  * hyptrace_file_sleep - sleep until there may be an event
  * @file:	a descriptor that has nothing to read
  * @nr_wakeups:	@file->nr_wakeups from before the caller found that
- *
  * Return: 0 or -ERESTARTSYS.
  */
 int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups)
@@ -192,7 +190,6 @@ int hyptrace_file_sleep(struct hyptrace_file *file, int nr_wakeups)
  * hyptrace_file_poll - poll(): see linux/hyptrace.h
  * @filp:	the open file
  * @wait:	table of the caller, as in any poll method
- *
  * Return: EPOLL* as in linux/hyptrace.h.
  */
 __poll_t hyptrace_file_poll(struct file *filp, poll_table *wait)

@@ -14,7 +14,6 @@
  * @info:	the request
  * @remote:	of the events
  * @events:	out: bit per event id
- *
  * Return: 0, or a negative errno and the request must be refused.
  */
 int hyptrace_nl_read_names(struct genl_info *info, const struct hyptrace_remote *remote,

@@ -16,7 +16,6 @@
  * @skb:	the message, with attributes of a remote
  * @remote:	the remote
  * @trigger:	which of the two; if it has not fired, this puts nothing
- *
  * Return: see above.
  */
 int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -43,7 +42,6 @@ int hyptrace_fill_fired(struct sk_buff *skb, const struct hyptrace_remote *remot
  * @skb:	the message
  * @remote:	which one
  * @item:	not used
- *
  * Return: see above.
  */
 int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -80,7 +78,6 @@ int hyptrace_fill_remote(struct sk_buff *skb, const struct hyptrace_remote *remo
  * @skb:	the message
  * @remote:	of the ring
  * @item:	number of a possible CPU
- *
  * Return: see above.
  */
 int hyptrace_fill_cpu(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -182,7 +179,6 @@ static int fill_filter(struct sk_buff *skb, const struct hyptrace_filter *filter
  * @skb:	the message
  * @remote:	of the event
  * @event:	which one
- *
  * Return: see above.
  */
 int hyptrace_fill_event_state(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -219,7 +215,6 @@ static int fill_missing(struct sk_buff *skb, const struct hyptrace_remote *remot
  * @skb:	the message
  * @remote:	of the event
  * @item:	index in its events
- *
  * Return: see above.
  */
 int hyptrace_fill_event(struct sk_buff *skb, const struct hyptrace_remote *remote,
@@ -262,7 +257,6 @@ static int fill_arg(struct sk_buff *skb, const struct hyptrace_hypercall_arg *ar
  * @skb:	the message
  * @remote:	of the hypercall
  * @item:	index in its hypercalls
- *
  * Return: see above.
  */
 int hyptrace_fill_hypercall(struct sk_buff *skb, const struct hyptrace_remote *remote,

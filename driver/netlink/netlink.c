@@ -46,7 +46,6 @@ static struct notifier_block close_notifier = { .notifier_call = notice_close };
  * hyptrace_nl_check_sender - check that the sender of a request may trace
  * @skb:	the request
  * @extack:	of the request
- *
  * Return: 0 or -EPERM.
  */
 int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
@@ -70,7 +69,6 @@ int hyptrace_nl_check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack
  * @info:	the request
  * @attr:	type of the attribute
  * @name:	its name, for the message
- *
  * Return: true if so: the caller must refuse the request with -EINVAL.
  */
 bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
@@ -86,7 +84,6 @@ bool hyptrace_nl_is_missing(struct genl_info *info, int attr, const char *name)
  * @info:	the request
  * @err:	0 or the errno of core
  * @attr:	type of the attribute. If the request lacks it, the remote's is reported.
- *
  * Return: @err.
  */
 int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
@@ -100,7 +97,6 @@ int hyptrace_nl_set_bad_attr(struct genl_info *info, int err, int attr)
  * hyptrace_nl_refuse_remote - refuse an unknown remote
  * @attr:	its name
  * @extack:	of the request
- *
  * Return: -ENODEV.
  */
 int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -118,7 +114,6 @@ int hyptrace_nl_refuse_remote(const struct nlattr *attr, struct netlink_ext_ack 
  * hyptrace_nl_refuse_cpu - refuse a CPU that has no ring
  * @attr:	its number
  * @extack:	of the request
- *
  * Return: -ENXIO.
  */
 int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -133,7 +128,6 @@ int hyptrace_nl_refuse_cpu(const struct nlattr *attr, struct netlink_ext_ack *ex
  * hyptrace_nl_refuse_event - refuse an unknown event
  * @attr:	its name
  * @extack:	of the request
- *
  * Return: -ENOENT.
  */
 int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -146,7 +140,6 @@ int hyptrace_nl_refuse_event(const struct nlattr *attr, struct netlink_ext_ack *
 /**
  * hyptrace_nl_dump_remote - get the remote to which a dump is limited
  * @cb:		the dump
- *
  * Return: the attribute with its name, or NULL for a dump of all remotes.
  */
 struct nlattr *hyptrace_nl_dump_remote(struct netlink_callback *cb)
@@ -188,7 +181,10 @@ int hyptrace_nl_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* There is no flag for CAP_PERFMON: listeners need CAP_SYS_ADMIN, which notify.c checks again. */
+/*
+ * Generic netlink has no flag for CAP_PERFMON, so listeners need CAP_SYS_ADMIN. notify.c checks it
+ * again, for the initial user namespace.
+ */
 static const struct genl_multicast_group groups[] = {
 	[HYPTRACE_NLGRP_NOTIFY] = {
 		.name	= HYPTRACE_MCGRP_NOTIFY,

@@ -117,7 +117,6 @@ void hyptrace_functions_init(const struct hyptrace_el2 *access, unsigned int nr)
 /**
  * hyptrace_functions_enable() - trace the chosen functions, or none
  * @enable:	the event func is about to be enabled, else it was disabled
- *
  * Context: control mutex of the remote held, or the remote is not registered.
  * Return: 0 or a negative errno, and nothing has changed; 0 if @enable is false.
  */
@@ -146,7 +145,6 @@ int hyptrace_functions_enable(bool enable)
  * hyptrace_functions_choose() - choose the functions that a filter of the event func can accept
  * @terms:	of the filter
  * @nr:		number of @terms; 0: there is no filter
- *
  * Context: control mutex of the remote held.
  * Return: 0 or a negative errno, and nothing has changed.
  */

@@ -100,7 +100,6 @@ static int offline_cpu(unsigned int cpu, struct hlist_node *node)
  * hyptrace_writer_init() - check a writer and begin to follow CPU hotplug
  * @writer:		with the fields set that struct hyptrace_writer asks for
  * @event_list_hash:	hash of the caller's list of events
- *
  * Context: process, sleeps.
  * Return: 0, or a negative errno; the log has the reason.
  */
@@ -148,7 +147,6 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_init);
 /**
  * hyptrace_writer_exit() - undo hyptrace_writer_init()
  * @writer:	its remote is unregistered
- *
  * Context: process, sleeps.
  */
 void hyptrace_writer_exit(struct hyptrace_writer *writer)

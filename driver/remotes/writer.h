@@ -70,7 +70,6 @@ struct hyptrace_writer {
  * @arg1:	first argument of the op
  * @arg2:	second
  * @arg3:	third
- *
  * Return: as the op.
  */
 static inline s64 hyptrace_writer_call(struct hyptrace_writer *writer, u64 op, u64 arg1,

@@ -34,7 +34,6 @@ static void do_call(void *arg)
  * @cpu:	the CPU, and the first argument of @op
  * @op:		enum hyptrace_op
  * @arg2:	second argument
- *
  * Context: cpus_read_lock() held, or a callback of CPU hotplug.
  * Return: as the op.
  */

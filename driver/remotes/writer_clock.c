@@ -98,7 +98,6 @@ EXPORT_SYMBOL_GPL(hyptrace_clock_init);
 /**
  * hyptrace_clock_start() - set the clock and keep it in step
  * @writer:	its clock is not being kept in step
- *
  * Context: process, sleeps.
  */
 void hyptrace_clock_start(struct hyptrace_writer *writer)
@@ -115,7 +114,6 @@ EXPORT_SYMBOL_GPL(hyptrace_clock_start);
 /**
  * hyptrace_clock_stop() - stop keeping the clock in step
  * @writer:	whose clock; it may be stopped already
- *
  * Context: process, sleeps.
  */
 void hyptrace_clock_stop(struct hyptrace_writer *writer)

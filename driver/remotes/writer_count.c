@@ -342,7 +342,6 @@ EXPORT_SYMBOL_GPL(hyptrace_writer_counting);
 /**
  * hyptrace_writer_count_online() - count on a CPU that is coming online
  * @writer:	the writer
- *
  * Context: a callback of CPU hotplug, on that CPU.
  */
 void hyptrace_writer_count_online(struct hyptrace_writer *writer)
@@ -358,7 +357,6 @@ void hyptrace_writer_count_online(struct hyptrace_writer *writer)
 /**
  * hyptrace_writer_count_offline() - cease to count on a CPU that goes offline, if necessary
  * @writer:	the writer
- *
  * Context: a callback of CPU hotplug, on that CPU.
  */
 void hyptrace_writer_count_offline(struct hyptrace_writer *writer)
@@ -370,7 +368,6 @@ void hyptrace_writer_count_offline(struct hyptrace_writer *writer)
 /**
  * hyptrace_writer_recover_counters() - free the counters that an earlier module left
  * @writer:	answers calls, and has no other user
- *
  * Context: process, sleeps; cpus_read_lock() held.
  * Return: 0, also if there are none; or the errno of the writer. The log has the details.
  */

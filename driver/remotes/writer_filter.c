@@ -82,7 +82,6 @@ static int send_to(struct hyptrace_writer *writer, const struct cpumask *cpus, u
  * hyptrace_writer_send_filters() - give the writer the filters of some CPUs
  * @writer:	its rings are loaded
  * @cpus:	which ones
- *
  * Context: cpus_read_lock() held, or a callback of CPU hotplug.
  * Return: 0 or the errno of the writer.
  */

@@ -153,7 +153,6 @@ static int refuse(struct netlink_ext_ack *extack, s64 err, unsigned int cpu, u16
  * @request:	what the PMU is to count; NULL: nothing any more
  * @priv:	the writer
  * @extack:	out: the reason of an error; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
@@ -217,7 +216,6 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 /**
  * hyptrace_writer_pmu_online() - measure on a CPU that is coming online
  * @writer:	the writer
- *
  * Context: a callback of CPU hotplug, on that CPU, which counts the events already.
  */
 void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
@@ -233,7 +231,6 @@ void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
 /**
  * hyptrace_writer_pmu_offline() - give back the counters of a CPU that goes offline
  * @writer:	the writer
- *
  * Context: a callback of CPU hotplug, on that CPU.
  */
 void hyptrace_writer_pmu_offline(struct hyptrace_writer *writer)

@@ -65,7 +65,6 @@ static s64 free_rings(struct hyptrace_writer *writer, unsigned int cpu, unsigned
 /**
  * hyptrace_writer_recover() - free what an earlier module left, and remove its triggers
  * @writer:	answers calls, and has no other user
- *
  * Context: process, sleeps.
  * Return: 0 or the errno of the writer; -EBUSY: a ring is attached, its CPU offline. See the log.
  */

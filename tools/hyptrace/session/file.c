@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* "record --snapshot" makes a file of a dump of memory: so all verbs that read files read dumps. */
+/*
+ * Open a file, or a dump of memory: "record --snapshot" makes a file of that, so all verbs that
+ * read files read dumps.
+ */
 #include <limits.h>
 
 #include "output/clock.h"
