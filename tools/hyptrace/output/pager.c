@@ -130,6 +130,8 @@ void progress_begin(const struct hyptrace_file *file, bool wanted)
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	is_running = ended >= 0 && !pthread_create(&thread, NULL, show, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!is_running && ended >= 0)
+		close(ended);
 }
 
 void progress_end(void)
