@@ -101,7 +101,7 @@ int hyptrace_remote_attach(struct hyptrace_remote *remote,
 
 static void detach(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment)
 {
-	list_del_init(&attachment->node);
+	list_del(&attachment->node);
 	remote->nr_attached--;
 	set_consumers(remote, attachment, HYPTRACE_READER_CHANGE_DETACHED);
 	module_put(remote->desc->owner);

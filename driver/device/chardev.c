@@ -24,7 +24,6 @@ static int hyptrace_open(struct inode *inode, struct file *filp)
 	if (!file)
 		return -ENOMEM;
 	mutex_init(&file->lock);
-	INIT_LIST_HEAD(&file->attachment.node);
 	hyptrace_file_wait_init(file);
 	filp->private_data = file;
 	return stream_open(inode, filp);
