@@ -427,6 +427,17 @@ TEST_F(faults, swap_that_gives_no_sub_buffer_is_refused)
 	close(kmsg);
 }
 
+TEST_F(faults, remote_that_does_not_stop_keeps_its_rings)
+{
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", -EIO));
+	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+	EXPECT_NOW(HYPTRACE_STATE_TRACING, false, true);
+	ASSERT_EQ(0, set_parameter(PARAMETERS "tracing_error", 0));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+	EXPECT_NOW(HYPTRACE_STATE_UNLOADED, false, true);
+}
+
 TEST_F(faults, remote_that_does_not_stop_is_unregistered)
 {
 	int kmsg = log_open();

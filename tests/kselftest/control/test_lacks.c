@@ -155,6 +155,10 @@ TEST_F(lacks, what_a_load_needs)
 	EXPECT_EQ(-EBUSY, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
 	EXPECT_STREQ("somebody else has it", control_message());
 	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, state(&self->nl));
+	/* ... or it fails for another reason */
+	ASSERT_EQ(0, make("busy_or_broken"));
+	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
+	EXPECT_STREQ("the remote refused the rings (error 5)", control_message());
 }
 
 TEST_F(lacks, counters)
@@ -192,6 +196,7 @@ static const struct {
 	{ "__print_symbolic(REC->values,{1,\"a\"}),__print_symbolic(REC->value,{2,\"b\"})", 1, 2 },
 	{ "__print_symbolic(REC.value,{1,\"one\"})", 0, 0 },
 	{ "__print_flags(REC->value,{1,\"one\"})", 0, 0 },
+	{ "__print_symbolix(REC->value,{1,\"one\"})", 0, 0 },
 	{ "(REC->value,{1,\"one\"})", 0, 0 },
 	{ "__print_symbolic", 0, 0 },
 };

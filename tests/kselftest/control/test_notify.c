@@ -290,6 +290,15 @@ TEST_F(notify, one_for_a_remote_registered_or_unregistered)
 	EXPECT_QUIET();
 }
 
+TEST_F(notify, listener_can_have_any_port)
+{
+	nl_close(&self->listener);
+	ASSERT_EQ(0, nl_open_port(&self->listener, 1));
+	ASSERT_EQ(0, nl_join(&self->listener));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_LOAD, variant->remote));
+	EXPECT_NEXT_STATE(HYPTRACE_STATE_LOADED);
+}
+
 TEST_F(notify, slow_listener_gets_ENOBUFS_and_can_go_on)
 {
 	static char buffer[64 * 1024];

@@ -43,9 +43,11 @@ records()
 {
 	local cpu
 	hyptrace -r test enable selftest && hyptrace -r test load --size 64K && hyptrace -r test start || return
+	date +%s >"$work/begin"
 	for cpu in 0 1; do
 		hyptrace -r test mark $((1000 * cpu)) --count 700 --cpu "$cpu" || return
 	done
+	date +%s >"$work/end"
 	hyptrace -r test show --ns >"$work/shown" && (($(wc -l <"$work/shown") == 1400)) && ! grep 'too small' <(dmesg)
 }
 
@@ -56,11 +58,14 @@ resets()
 
 finds_all()
 {
-	local boot
+	local boot at
 	resets && load && said 'copied what boot' || return
 	boot=$(sed -n 's/.*copied what boot \([^ ]*\) has left.*/\1/p' "$work/log")
 	cat "$previous" >"$work/image" && hyptrace report -q --ns "$work/image" >"$work/report" &&
-		cmp "$work/shown" "$work/report" && [[ $(hyptrace dump -j "$work/image" | jq -r '.. | .boot? // empty') == "$boot" ]]
+		cmp "$work/shown" "$work/report" && [[ $(hyptrace dump -j "$work/image" | jq -r '.. | .boot? // empty') == "$boot" ]] ||
+		return
+	at=$(date -d "$(hyptrace report -q --time wall "$work/image" | sed -n '1s/^\[[0-9]*\] *\([^.]*\).*/\1/p')" +%s) &&
+		(($(<"$work/begin") <= at && at <= $(<"$work/end")))
 }
 
 # A remote that was removed is not in it. The number of places that remotes have had is at byte 54: see
@@ -101,6 +106,13 @@ says_what_does_not_fit()
 		hyptrace -r test reset
 }
 
+# A remote whose rings are not to be kept does not need the memory.
+says_nothing_of_other_rings()
+{
+	unload && dmesg -C && modprobe hyptrace && modprobe hyptrace_test && hyptrace -r test load --size 960K &&
+		! grep 'will lose' <(dmesg) && hyptrace -r test reset
+}
+
 # Without a size, rings are as large as fit.
 takes_what_fits()
 {
@@ -118,7 +130,13 @@ resizes_if_both_fit()
 		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
 }
 
-plan 13
+# A message lists the remotes.
+says_that_there_is_none()
+{
+	unload && modprobe hyptrace && ! ctl start gone 2>"$work/log" && said 'no such remote "gone"; registered: none'
+}
+
+plan 15
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
@@ -126,12 +144,14 @@ check "the device is a file" is_a_file
 check "a remote that was removed is not in it" forgets_what_was_removed
 check "after one more, nothing is left" finds_nothing
 check "rings that do not fit are named in the log" says_what_does_not_fit
+check "those of other remotes are not" says_nothing_of_other_rings
 check "rings are as large as fit" takes_what_fits
 check "a resize needs memory for the old and the new rings" resizes_if_both_fit
 check "damaged memory is refused with a message" refuses 100 'what the previous boot has left is damaged'
 check "memory without the magic is not of hyptrace" refuses 0 ''
 check "nor is a copy of it from another address" refuses 16 ''
 check "nor is that of a kernel with pages of another size" refuses 28 ''
+check "without a remote, none is listed" says_that_there_is_none
 unload
 rmmod hyptrace_reset
 modprobe hyptrace_test

@@ -247,6 +247,31 @@ TEST_F(writer_faults, what_one_cpu_does_not_enable_none_records)
 	EXPECT_EQ(3, written(&self->nl, 0));
 }
 
+/* A ring to which a CPU is attached cannot be released. */
+TEST_F(writer_faults, what_one_cpu_does_not_start_none_does)
+{
+	ASSERT_EQ(0, request_load(&self->nl));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", CPU));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_ATTACH, -EIO));
+	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	ASSERT_EQ(0, set_fault(-1, 0));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, REMOTE));
+}
+
+TEST_F(writer_faults, what_one_cpu_does_not_give_others_do)
+{
+	static uint8_t page[PAGE_MAX];
+	int fd;
+
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SMALL, HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, CPU, 0, 1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "fault_cpu", 0));
+	ASSERT_EQ(0, set_fault(HYPTRACE_OP_SWAP, -EIO));
+	fd = open_attached(REMOTE, CPU, O_NONBLOCK);
+	EXPECT_EQ(PAGE, read(fd, page, PAGE));
+	close(fd);
+}
+
 static uint64_t visits(struct nl *nl, uint32_t cpu)
 {
 	static struct counter counters[COUNTERS_MAX];

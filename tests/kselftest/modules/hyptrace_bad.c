@@ -243,8 +243,8 @@ static void make_bad(void)
 		desc.missing = BIT_ULL(1);
 	if (!strcmp(what, "incomplete"))
 		desc.incomplete = BIT_ULL(1);
-	if (!strcmp(what, "busy")) {
-		load_error = -EBUSY;
+	if (strstarts(what, "busy")) {
+		load_error = strcmp(what, "busy") ? -EIO : -EBUSY;
 		desc.busy = "somebody else has it";
 	}
 	if (!strcmp(what, "counting"))
