@@ -159,6 +159,8 @@ TEST_F(lacks, what_a_load_needs)
 	ASSERT_EQ(0, make("busy_or_broken"));
 	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
 	EXPECT_STREQ("the remote refused the rings (error 5)", control_message());
+	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, state(&self->nl));
 }
 
 TEST_F(lacks, counters)

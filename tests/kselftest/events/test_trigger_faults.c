@@ -240,9 +240,18 @@ TEST_F(faults, an_event_that_the_remote_lacks_is_not_announced)
 	nl_close(&listener);
 }
 
+/* The writer fires a trigger only if a filter accepts the event. */
+TEST_F(faults, only_a_trigger_needs_a_filter)
+{
+	SET("filter_error_id", self->exit);
+	EXPECT_EQ(0, ENABLE("hyp_exit", NONE));
+	EXPECT_EQ(-EIO, ENABLE("hyp_exit", STOP));
+}
+
 /* The driver looks until the recording has ended, even if another trigger notifies. */
 TEST_F(faults, the_end_is_announced_and_ends_the_watch)
 {
+	const struct nlmsghdr *hdr;
 	struct nl listener;
 	int looks;
 
@@ -251,6 +260,9 @@ TEST_F(faults, the_end_is_announced_and_ends_the_watch)
 	fire_and_go_on(_metadata, &listener, self->enter);
 	SET("goes_on", 0);
 	EXPECT_EQ(1, next_ended(&listener));
+	hdr = control_next_change(&listener, SOON_MS);
+	ASSERT_NE(NULL, hdr);
+	EXPECT_EQ(HYPTRACE_CMD_REMOTE_NTF, nl_cmd(hdr));
 	/* The look that has found the end may not have been counted yet. */
 	usleep(QUIET_MS * 1000);
 	looks = get_parameter(PARAMETERS "looks");

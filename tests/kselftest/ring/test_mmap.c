@@ -263,6 +263,25 @@ TEST_F(map, get_reader_reports_the_losses)
 	close(fd);
 }
 
+/* As in the kernel's ring buffer, what a full ring discards is no entry. */
+TEST_F(map, entries_are_what_was_kept)
+{
+	struct trace_buffer_meta *meta;
+	struct counts counts;
+	int fd;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, RING_SIZE, HYPTRACE_MODE_DISCARD));
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	meta = map_all(fd, MAP_SIZE);
+	ASSERT_NE(MAP_FAILED, meta);
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, 0, TOO_MANY));
+	ASSERT_EQ(0, get_reader(fd));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 0, &counts));
+	EXPECT_LT(0, counts.dropped);
+	EXPECT_EQ(TOO_MANY, meta->entries + counts.dropped);
+	close(fd);
+}
+
 TEST_F(map, read_and_get_reader_deliver_each_event_once)
 {
 	struct sequence seq = sequence_of(&self->nl, variant->remote);
