@@ -142,7 +142,6 @@ void hyptrace_reader_unload(struct hyptrace_reader *reader)
 		guard(hyptrace_spinlock_bh)(&reader->look_lock);
 		reader->ring = NULL;
 	}
-	reader_reset(reader);
 }
 
 /**

@@ -230,6 +230,19 @@ TEST_F(notify, losses_of_a_cpu_every_100_ms_at_most)
 	ASSERT_NE(NULL, hdr);
 	ASSERT_EQ(HYPTRACE_CMD_LOSS_NTF, nl_cmd(hdr));
 	EXPECT_LT(0, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT)));
+
+	/* and those between it and an unload, with the total since the clear */
+	ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 1, 0, TOO_MANY));
+	ASSERT_EQ(0, control_counts(&self->nl, variant->remote, 1, &counts));
+	ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_UNLOAD, variant->remote));
+	for (told = 0; told < counts.overrun;) {
+		hdr = nl_notification(&self->listener, SOON_MS);
+		ASSERT_NE(NULL, hdr);
+		if (nl_cmd(hdr) != HYPTRACE_CMD_LOSS_NTF)
+			continue;
+		told += nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_COUNT));
+		EXPECT_EQ(told, nl_u64(nl_attr(hdr, HYPTRACE_A_LOSS_TOTAL)));
+	}
 }
 
 /* Losses from before the first listener has joined are not reported. */
