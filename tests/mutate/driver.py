@@ -64,6 +64,7 @@ LIMIT_S = 180 if MACHINE == "um" else 300
 # What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where
 ELSEWHERE = {
     "pkvm": {
+        "driver/core/reader.c": ["test_idle"],
         "driver/netlink/control.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats"],
         "driver/remotes/functions.c": ["bats:boot/functions.bats"],

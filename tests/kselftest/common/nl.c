@@ -307,7 +307,7 @@ static size_t room_for(const struct nl_answer *answer)
 bool nl_parts_are_whole(struct nl_msg *msg, const struct nl_answer *answer)
 {
 	static struct nl_answer parts;
-	const size_t first = room_for(answer), step = first / 256;
+	const size_t first = room_for(answer), step = first / 1024;
 	bool same = true;
 	struct nl nl;
 

@@ -135,9 +135,13 @@ TEST_F(count_faults, a_dump_in_several_parts_is_complete)
 	char message[COUNTER_MESSAGE];
 	static struct nl_msg msg;
 
-	ASSERT_EQ(0, counters_measure(&self->nl, EVENT, &pmu, 1, message));
+	ASSERT_EQ(0, counters_set(&self->nl, EVENT, true));
 	nl_begin(&msg, &self->nl, HYPTRACE_CMD_COUNT_GET);
 	nl_put_str(&msg, HYPTRACE_A_COUNTER_REMOTE, REMOTE);
+	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
+	EXPECT_TRUE(nl_parts_are_whole(&msg, &answer));
+	/* with more data of each */
+	ASSERT_EQ(0, counters_measure(&self->nl, EVENT, &pmu, 1, message));
 	ASSERT_EQ(0, nl_dump(&self->nl, &msg, &answer));
 	EXPECT_TRUE(nl_parts_are_whole(&msg, &answer));
 }
