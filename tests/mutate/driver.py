@@ -70,7 +70,7 @@ ELSEWHERE = {
         "driver/remotes/functions.c": ["bats:boot/functions.bats"],
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats", "test_firmware", "test_memory",
-                                  "bats:boot/functions.bats"],
+                                  "test_visits", "test_leftover.sh", "bats:remote/hotplug.bats", "bats:boot/functions.bats"],
         "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_call.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
