@@ -66,7 +66,8 @@ ELSEWHERE = {
     "pkvm": {
         "driver/core/reader.c": ["test_idle"],
         "driver/netlink/control.c": ["test_control", "bats:remote/hotplug.bats"],
-        "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats", "test_firmware", "bats:boot/functions.bats"],
+        "driver/remotes/formats.c": ["test_hypercall_names", "bats:remote/list.bats", "test_firmware",
+                                     "bats:boot/functions.bats"],
         "driver/remotes/functions.c": ["bats:boot/functions.bats"],
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats", "test_firmware", "test_memory",
