@@ -169,6 +169,15 @@ is_complete()
 	ht list -j | jq -e '.[0].events[] | select(.name == "func") | .enabled == false and .filter == null'
 }
 
+@test "another choice is traced at once" {
+	ht enable func -F "id == handle___pkvm_host_unshare_hyp"
+	ht start
+	ht enable func -F "id == handle_$call"
+	workload >/dev/null
+	ht stop
+	same "$(ht show -q -j | jq -r .symbols.id | sort -u)" "handle_$call"
+}
+
 @test "a call that is slow is caught with its functions, and no other" {
 	ht set --size 1M
 	ht enable host_hcall -F "id == $call"
