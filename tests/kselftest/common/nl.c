@@ -302,18 +302,21 @@ static size_t room_for(const struct nl_answer *answer)
  * @msg:	the request; its family is that of any socket
  * @answer:	the whole dump
  *
+ * If no message is longer than 1 KB, the first part ends at each attribute of its last message.
+ *
  * Return: true if each dump in parts has the same messages.
  */
 bool nl_parts_are_whole(struct nl_msg *msg, const struct nl_answer *answer)
 {
 	static struct nl_answer parts;
-	const size_t first = room_for(answer), step = first / 1024;
+	const size_t first = room_for(answer), last = first + first / 4;
+	const size_t step = first / 4096 * NLA_ALIGNTO;
 	bool same = true;
 	struct nl nl;
 
 	if (nl_open_room(&nl, first))
 		return false;
-	for (; same && nl.room < 2 * first && nl.room < sizeof(received); nl.room += step)
+	for (; same && nl.room < last && nl.room < sizeof(received); nl.room += step)
 		same = !nl_dump(&nl, msg, &parts) && parts.len == answer->len &&
 		       !memcmp(parts.data, answer->data, answer->len);
 	nl_close(&nl);

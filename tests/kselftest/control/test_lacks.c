@@ -156,7 +156,7 @@ TEST_F(lacks, what_a_load_needs)
 	EXPECT_STREQ("somebody else has it", control_message());
 	EXPECT_EQ(HYPTRACE_STATE_UNLOADED, state(&self->nl));
 	/* ... or it fails for another reason */
-	ASSERT_EQ(0, make("busy_or_broken"));
+	ASSERT_EQ(0, make("load_error"));
 	EXPECT_EQ(-EIO, control_load(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
 	EXPECT_STREQ("the remote refused the rings (error 5)", control_message());
 	EXPECT_EQ(-EIO, control(&self->nl, HYPTRACE_CMD_START, REMOTE));

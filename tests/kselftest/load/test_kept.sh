@@ -130,13 +130,7 @@ resizes_if_both_fit()
 		hyptrace -r test set --size 200K && ! grep 'will lose' <(dmesg) && hyptrace -r test reset
 }
 
-# A message lists the remotes.
-says_that_there_is_none()
-{
-	unload && modprobe hyptrace && ! ctl start gone 2>"$work/log" && said 'no such remote "gone"; registered: none'
-}
-
-plan 15
+plan 14
 check "a boot that is the first finds nothing" finds_nothing
 check "rings are in the memory" eval 'modprobe hyptrace_reset && records'
 check "after a reset, all events are there, from the boot that the log names" finds_all
@@ -151,7 +145,6 @@ check "damaged memory is refused with a message" refuses 100 'what the previous 
 check "memory without the magic is not of hyptrace" refuses 0 ''
 check "nor is a copy of it from another address" refuses 16 ''
 check "nor is that of a kernel with pages of another size" refuses 28 ''
-check "without a remote, none is listed" says_that_there_is_none
 unload
 rmmod hyptrace_reset
 modprobe hyptrace_test

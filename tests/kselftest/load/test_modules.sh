@@ -66,7 +66,12 @@ no_device_left()
 	[[ ! -e /dev/hyptrace && ! -e /sys/kernel/debug/hyptrace ]]
 }
 
-plan 16
+lists_no_remote()
+{
+	[[ $(ctl start gone 2>&1) == *'no such remote "gone"; registered: none'* ]]
+}
+
+plan 17
 check "all modules can be unloaded" unload_all
 check "no device file and no debugfs folder is left" no_device_left
 mark_log
@@ -90,5 +95,6 @@ ctl start test
 check "hyptrace_test can be removed while its remote is tracing" rmmod hyptrace_test
 check "all modules can be unloaded again" unload_all
 check "hyptrace cannot be removed while /dev/hyptrace is open" stays_while_open
+check "without a remote, a message lists none" lists_no_remote
 check "hyptrace can be removed when /dev/hyptrace is closed" rmmod hyptrace
 check "again no device file and no debugfs folder is left" no_device_left

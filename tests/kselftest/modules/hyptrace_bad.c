@@ -200,6 +200,7 @@ static struct hyptrace_remote_desc desc = {
 	.ops		= &ops,
 	.events		= events,
 	.nr_events	= ARRAY_SIZE(events),
+	.busy		= "somebody else has it",
 };
 
 static struct hyptrace_remote *remote;
@@ -243,10 +244,10 @@ static void make_bad(void)
 		desc.missing = BIT_ULL(1);
 	if (!strcmp(what, "incomplete"))
 		desc.incomplete = BIT_ULL(1);
-	if (strstarts(what, "busy")) {
-		load_error = strcmp(what, "busy") ? -EIO : -EBUSY;
-		desc.busy = "somebody else has it";
-	}
+	if (!strcmp(what, "busy"))
+		load_error = -EBUSY;
+	if (!strcmp(what, "load_error"))
+		load_error = -EIO;
 	if (!strcmp(what, "counting"))
 		desc.counting = &counting;
 	if (!strcmp(what, "enable_error"))
