@@ -72,12 +72,12 @@ static int unshare_page(const void *page)
 	return kernel_call(__pkvm_host_unshare_hyp, virt_to_pfn(page));
 }
 
-static void ring_free(struct kernel_ring *ring)
+/* @is_kept: EL2 may still use its page. */
+static void ring_free(const struct kernel_ring *ring, bool is_kept)
 {
 	kvfree(ring->order);
-	free_page((unsigned long)ring->el2);
-	ring->order = NULL;
-	ring->el2 = NULL;
+	if (!is_kept)
+		free_page((unsigned long)ring->el2);
 }
 
 /* After an error the caller frees the ring. */
@@ -147,8 +147,7 @@ static int unshare_upto(unsigned int end)
 			break;
 		ret = unshare(&kernel_rings[cpu], kernel_rings[cpu].pages->nr_pages);
 		first = first ?: ret;
-		if (!ret)
-			ring_free(&kernel_rings[cpu]);
+		ring_free(&kernel_rings[cpu], ret);
 	}
 
 	return first;
@@ -162,8 +161,7 @@ static int share_all(const struct hyptrace_buffer *buf)
 	for_each_possible_cpu(cpu) {
 		ret = ring_init(&kernel_rings[cpu], &buf->ring[cpu]) ?: share(&kernel_rings[cpu]);
 		if (ret) {
-			if (ret != -ENOTRECOVERABLE)
-				ring_free(&kernel_rings[cpu]);
+			ring_free(&kernel_rings[cpu], ret == -ENOTRECOVERABLE);
 			return unshare_upto(cpu) ? -ENOTRECOVERABLE : ret;
 		}
 	}
