@@ -82,7 +82,7 @@ of_el2=(kselftest)
 set_own_tracer()
 {
 	own_tracer=()
-	! grep -qs NVHE_EL2_TRACING "$vm/config/$1" || own_tracer=(kselftest:test_kernel.sh bats:watch/tracefs.bats)
+	! grep -qs NVHE_EL2_TRACING "$vm/config/$1" || own_tracer=(bats:watch/tracefs.bats kselftest:test_kernel.sh)
 }
 
 # Choose a version of clang from those on stdin: the newest one that compiles all configurations. With clang 21 and later, Linux

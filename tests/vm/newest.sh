@@ -22,11 +22,11 @@ else
 	"$vm/guest.sh" --tests
 	# A kernel in user mode, of this series, runs the rest.
 	set_own_tracer "$series"
-	# the first of that list is a kselftest
-	settings=(ROUNDS=70) suites=(ynl kselftest "${own_tracer[@]:1}")
+	settings=(ROUNDS=70) suites=(ynl kselftest "${own_tracer[0]}")
+	own_tracer+=(kselftest:test_kernel_{faults,rings} kselftest:kernel)
 	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}" "${own_tracer[@]}")
-	job 120 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
+	job 150 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
 	[[ -z ${FULL:-} ]] || job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
 		bats:{watch/{host,stat,catch,who},remote/recorded}.bats -- --require-protected

@@ -2,6 +2,7 @@
 /* The requests of the netlink family, and opening the device: see control.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,10 +12,19 @@
 static struct nl_answer answer;
 static struct nl_msg msg;
 
+/*
+ * HYPTRACE_REMOTE= names a remote on which the tests of "hypervisor" are run, so that they test
+ * another tracer at EL2, too.
+ */
+const char *control_remote(const char *remote)
+{
+	return strcmp(remote, "hypervisor") ? remote : getenv("HYPTRACE_REMOTE") ?: remote;
+}
+
 static void begin(const struct nl *nl, uint8_t cmd, const char *remote)
 {
 	nl_begin(&msg, nl, cmd);
-	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_CONTROL_REMOTE, control_remote(remote));
 }
 
 int control(struct nl *nl, uint8_t cmd, const char *remote)
@@ -66,7 +76,7 @@ int control_mark(struct nl *nl, const char *remote, int cpu, uint64_t value, uin
 int control_enable(struct nl *nl, const char *remote, const char *event, bool enable)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_SET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, control_remote(remote));
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, event);
 	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, enable);
 	return nl_do(nl, &msg, &answer);
@@ -78,7 +88,7 @@ int control_counts(struct nl *nl, const char *remote, uint32_t cpu, struct count
 	int err;
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_CPU_GET);
-	nl_put_str(&msg, HYPTRACE_A_CPU_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_CPU_REMOTE, control_remote(remote));
 	nl_put_u32(&msg, HYPTRACE_A_CPU_ID, cpu);
 	err = nl_do(nl, &msg, &answer);
 	if (err)
@@ -109,7 +119,7 @@ int control_info(struct nl *nl, const char *remote, struct info *info)
 	int err;
 
 	nl_begin(&msg, nl, HYPTRACE_CMD_REMOTE_GET);
-	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, remote);
+	nl_put_str(&msg, HYPTRACE_A_REMOTE_NAME, control_remote(remote));
 	err = nl_do(nl, &msg, &answer);
 	if (err)
 		return err;
@@ -136,7 +146,7 @@ const char *control_message(void)
 static int event_get(struct nl *nl, const char *remote, const char *event)
 {
 	nl_begin(&msg, nl, HYPTRACE_CMD_EVENT_GET);
-	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, control_remote(remote));
 	nl_put_str(&msg, HYPTRACE_A_EVENT_NAME, event);
 	return nl_do(nl, &msg, &answer);
 }
@@ -291,6 +301,7 @@ static int attach_as(int fd, const char *remote, int cpu, uint32_t flags,
 {
 	struct hyptrace_attach request = { .size = sizeof(request), .cpu = cpu, .flags = flags };
 
+	remote = control_remote(remote);
 	if (strlen(remote) >= sizeof(request.remote))
 		return -ENAMETOOLONG;
 	strcpy(request.remote, remote);

@@ -48,6 +48,7 @@ struct info {
 	uint8_t		protected;
 };
 
+const char *control_remote(const char *remote);
 /* Why the last of these requests has failed, or an empty string */
 const char *control_message(void);
 int control(struct nl *nl, uint8_t cmd, const char *remote);

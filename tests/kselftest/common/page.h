@@ -5,6 +5,7 @@
 #ifndef __PAGE_H
 #define __PAGE_H
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <linux/hyptrace_record.h>
@@ -13,7 +14,8 @@
 #define PAGE_MAX	65536		/* the largest page size of any kernel, for arrays */
 
 /* Bytes of a selftest event: header, id of the event, padding, number */
-#define RECORD		20
+#define RECORD		record_size()
+#define RECORD_MIN	20		/* of any remote, for arrays */
 #define PER_SUBBUF	((PAGE - sizeof(struct hyptrace_subbuf)) / RECORD)
 
 static inline long page_size(void)
@@ -23,6 +25,12 @@ static inline long page_size(void)
 	if (!size)
 		size = sysconf(_SC_PAGESIZE);
 	return size;
+}
+
+/* The remote "kernel" (see control_remote()) has more padding. */
+static inline long record_size(void)
+{
+	return getenv("HYPTRACE_REMOTE") ? 24 : RECORD_MIN;
 }
 
 #endif /* __PAGE_H */

@@ -152,7 +152,7 @@ static int wait_fired(struct nl *nl, const char *remote, unsigned int nr, struct
 #define EXPECT_IN_RING(on_cpu, id, at)						\
 	do {									\
 		const char *const __name = "selftest";				\
-		static struct event __events[SUBBUFS * PAGE_MAX / RECORD];	\
+		static struct event __events[SUBBUFS * PAGE_MAX / RECORD_MIN];	\
 		struct event_type __type;					\
 		ssize_t __nr, __i;						\
 										\
