@@ -3,7 +3,9 @@
  * The clock of a remote runs as fast as CLOCK_BOOTTIME. The test lasts for several updates
  * of the remote's clock: each event must have a time between those read before and after.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,12 @@
  * a quarter, the error would grow to ten times this between two updates.
  */
 #define SLACK_NS	(NS_PER_S / 100)
+
+/* 500 ppm are 1.5 ms in this time, and the driver follows twice a second. */
+#define SLEW_S		3
+#define SLEW_PAUSE_US	50
+#define SLEW_MARKS	60000
+#define SLEW_SLACK_NS	(NS_PER_S / 1000)
 
 REMOTE_FIXTURE(clock);
 
@@ -41,7 +49,7 @@ TEST_F(clock, events_have_times_of_clock_boottime)
 	unsigned int i;
 	int fd;
 
-	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE, HYPTRACE_MODE_DISCARD));
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SIZE, HYPTRACE_MODE_OVERWRITE));
 	for (i = 0; i < MARKS; i++) {
 		before[i] = boot_ns();
 		ASSERT_EQ(0, control_mark(&self->nl, variant->remote, 0, i, 1));
@@ -64,6 +72,54 @@ TEST_F(clock, events_have_times_of_clock_boottime)
 	}
 	EXPECT_EQ(MARKS, i);
 	TH_LOG("largest error: %llu ns", (unsigned long long)worst);
+	close(fd);
+}
+
+/* Let CLOCK_BOOTTIME run faster by this many ppm. */
+static int slew(long ppm)
+{
+	struct timex request = { .modes = ADJ_FREQUENCY, .freq = ppm << 16 };
+
+	return adjtimex(&request) < 0 ? -errno : 0;
+}
+
+/* The remote must follow without a step backwards, which would be a large one forwards. */
+TEST_F(clock, is_followed_while_it_is_slewed)
+{
+	static char page[64 << 10] __attribute__((aligned(8)));
+	static uint64_t before[SLEW_MARKS], after[SLEW_MARKS];
+	const long size = sysconf(_SC_PAGESIZE);
+	uint64_t end = boot_ns() + SLEW_S * NS_PER_S;
+	unsigned int i, nr, bad = 0;
+	struct record record;
+	struct subbuf sub;
+	int fd;
+
+	ASSERT_EQ(0, control_ready(&self->nl, variant->remote, SLEW_MARKS * 32,
+				   HYPTRACE_MODE_OVERWRITE));
+	ASSERT_EQ(0, slew(-500));
+	for (nr = 0; nr < SLEW_MARKS && boot_ns() < end; nr++) {
+		before[nr] = boot_ns();
+		if (control_mark(&self->nl, variant->remote, 0, nr, 1))
+			break;
+		after[nr] = boot_ns();
+		usleep(SLEW_PAUSE_US);
+	}
+	ASSERT_EQ(0, slew(0));
+	EXPECT_LE(end, boot_ns());
+	fd = open_attached(variant->remote, 0, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	for (i = 0; read(fd, page, size) == size;) {
+		subbuf_begin(&sub, page, size);
+		for (; subbuf_next(&sub, &record); i++) {
+			ASSERT_GT(nr, i);
+			bad += record.time + SLEW_SLACK_NS < before[i] ||
+			       record.time > after[i] + SLEW_SLACK_NS;
+		}
+	}
+	EXPECT_EQ(nr, i);
+	EXPECT_EQ(0, bad);
+	TH_LOG("%u marks", nr);
 	close(fd);
 }
 
