@@ -374,6 +374,23 @@ static int calls_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static int tell_pfn(void __user *argument)
+{
+	struct page *page;
+	__u64 word;
+	int ret;
+
+	if (copy_from_user(&word, argument, sizeof(word)))
+		return -EFAULT;
+	ret = get_user_pages_fast(word, 1, 0, &page);
+	if (ret < 0)
+		return ret;
+	word = page_to_pfn(page);
+	put_page(page);
+
+	return copy_to_user(argument, &word, sizeof(word)) ? -EFAULT : 0;
+}
+
 static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
 	__u32 vm_fd;
@@ -382,6 +399,8 @@ static long calls_ioctl(struct file *file, unsigned int cmd, unsigned long argum
 		return -EPERM;
 
 	switch (cmd) {
+	case CALLS_PFN:
+		return tell_pfn((void __user *)argument);
 	case CALLS_MAKE:
 		return make((void __user *)argument);
 	case CALLS_INFO:

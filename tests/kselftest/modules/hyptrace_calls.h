@@ -108,5 +108,7 @@ struct calls_info {
 #define CALLS_MAKE	_IOW('c', 1, struct calls_make)
 /* Once per descriptor: fills in a struct calls_info, too large for the size in the number. */
 #define CALLS_INFO	_IO('c', 2)
+/* from an address of the caller to the number of its page */
+#define CALLS_PFN	_IOWR('c', 3, __u64)
 
 #endif /* __HYPTRACE_CALLS_H */
