@@ -78,8 +78,11 @@ ELSEWHERE = {
         "driver/remotes/writer_pmu.c": ["test_pmu", "bats:boot/pmu.bats", "test_counters"],
         "driver/remotes/writer_recover.c": ["test_leftover.sh"],
     },
-    "kernel": {path: ["test_kernel.sh"] for path in ("driver/core/look.c", "driver/core/reader.c", "driver/remotes/kernel.c",
-                                                     "driver/remotes/kernel_load.c", "driver/remotes/kernel_ring.c")} |
+    "kernel": {path: ["test_kernel_rings", "test_kernel_faults", "kernel/test_read", "kernel/test_count", "kernel/test_unrest",
+                      "kernel/test_mmap", "kernel/test_snapshot", "kernel/test_poll", "kernel/test_clock", "kernel/test_wakeup",
+                      "test_kernel.sh"]
+               for path in ("driver/core/look.c", "driver/core/reader.c", "driver/remotes/kernel.c",
+                            "driver/remotes/kernel_load.c", "driver/remotes/kernel_ring.c")} |
               # without functions
               {"driver/remotes/pkvm.c": ["test_control", "bats:remote/list.bats", "test_leftover.sh"]},
 }
