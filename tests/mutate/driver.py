@@ -71,20 +71,21 @@ ELSEWHERE = {
         "driver/remotes/functions.c": ["bats:boot/functions.bats"],
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats", "test_firmware", "test_memory",
-                                  "test_visits", "test_leftover.sh", "bats:remote/hotplug.bats", "bats:boot/functions.bats"],
+                                  "test_visits", "test_query", "test_register", "test_leftover.sh", "bats:remote/hotplug.bats",
+                                  "bats:boot/functions.bats"],
         "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_call.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_pmu.c": ["test_pmu", "bats:boot/pmu.bats", "test_counters"],
         "driver/remotes/writer_recover.c": ["test_leftover.sh"],
     },
-    "kernel": {path: ["test_kernel_rings", "test_kernel_faults", "kernel/test_read", "kernel/test_count", "kernel/test_unrest",
-                      "kernel/test_mmap", "kernel/test_snapshot", "kernel/test_poll", "kernel/test_clock", "kernel/test_wakeup",
-                      "test_kernel.sh"]
+    "kernel": {path: ["test_kernel_rings", "test_kernel_faults", "test_register", "kernel/test_read", "kernel/test_count",
+                      "kernel/test_unrest", "kernel/test_mmap", "kernel/test_snapshot", "kernel/test_poll", "kernel/test_clock",
+                      "kernel/test_wakeup", "test_kernel.sh"]
                for path in ("driver/core/look.c", "driver/core/reader.c", "driver/remotes/kernel.c",
                             "driver/remotes/kernel_load.c", "driver/remotes/kernel_ring.c")} |
               # without functions
-              {"driver/remotes/pkvm.c": ["test_control", "bats:remote/list.bats", "test_leftover.sh"]},
+              {"driver/remotes/pkvm.c": ["test_control", "test_register", "bats:remote/list.bats", "test_leftover.sh"]},
 }
 # The kernel has it in itself, so each mutant would be a new kernel.
 NO_MODULE = "driver/remotes/el2.c"

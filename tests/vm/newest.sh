@@ -23,7 +23,7 @@ else
 	# A kernel in user mode, of this series, runs the rest.
 	set_own_tracer "$series"
 	settings=(ROUNDS=70) suites=(ynl kselftest "${own_tracer[0]}")
-	own_tracer+=(kselftest:test_kernel_{faults,rings} kselftest:kernel)
+	own_tracer+=(kselftest:test_{kernel_faults,kernel_rings,register} kselftest:kernel)
 	of=(env KERNEL="$series" LLVM="${LLVM:-}" FLAVOUR="$flavour")
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}" "${own_tracer[@]}")
 	job 150 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \

@@ -107,4 +107,38 @@ TEST_F(registration, what_is_just_right_is_not_refused)
 	}
 }
 
+/* A remote whose name is taken does not register, and leaves nothing behind. */
+TEST_F(registration, names_that_are_taken_keep_a_module_out)
+{
+	static const struct { const char *module, *remote; } taken[] = {
+		{ "hyptrace_test", "test" },
+		{ "hyptrace_pkvm", "hypervisor" },
+		{ "hyptrace_kernel", "kernel" },
+	};
+	unsigned int i, nr = 0;
+	bool was_loaded;
+	char what[32];
+	int err;
+
+	for (i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		err = module_load(taken[i].module, "");
+		was_loaded = err == -EEXIST;
+		/* This kernel has no such module, or nothing for it to trace. */
+		if (err && !was_loaded)
+			continue;
+		nr++;
+		snprintf(what, sizeof(what), "name=%s", taken[i].remote);
+		ASSERT_EQ(0, module_unload(taken[i].module));
+		ASSERT_EQ(0, load(what));
+		EXPECT_EQ(-EBUSY, module_load(taken[i].module, "")) TH_LOG("%s", what);
+		ASSERT_EQ(0, module_unload("hyptrace_bad"));
+		ASSERT_EQ(0, module_load(taken[i].module, ""));
+		EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, taken[i].remote));
+		EXPECT_EQ(0, control_fresh(&self->nl, taken[i].remote));
+		if (!was_loaded)
+			EXPECT_EQ(0, module_unload(taken[i].module));
+	}
+	EXPECT_LT(0, nr);
+}
+
 TEST_HARNESS_MAIN

@@ -71,7 +71,14 @@ lists_no_remote()
 	[[ $(ctl start gone 2>&1) == *'no such remote "gone"; registered: none'* ]]
 }
 
-plan 17
+# Somebody else's family of this name: afterwards, sockets are closed as if nobody had tried to load hyptrace.
+family_is_taken()
+{
+	modprobe hyptrace_family && refused modprobe hyptrace && rmmod hyptrace_family && refused ctl get test &&
+		modprobe hyptrace && rmmod hyptrace
+}
+
+plan 18
 check "all modules can be unloaded" unload_all
 check "no device file and no debugfs folder is left" no_device_left
 mark_log
@@ -97,4 +104,5 @@ check "all modules can be unloaded again" unload_all
 check "hyptrace cannot be removed while /dev/hyptrace is open" stays_while_open
 check "without a remote, a message lists none" lists_no_remote
 check "hyptrace can be removed when /dev/hyptrace is closed" rmmod hyptrace
+check "hyptrace is refused while another module has its family" family_is_taken
 check "again no device file and no debugfs folder is left" no_device_left
