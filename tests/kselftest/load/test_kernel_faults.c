@@ -103,6 +103,23 @@ TEST_F(kernel, a_swap_that_is_refused_is_an_error)
 	EXPECT_TRUE(works(self));
 }
 
+/* Nobody knows what somebody else's swap has taken. */
+TEST_F(kernel, after_a_swap_of_somebody_else_a_ring_is_dead)
+{
+	int fd;
+
+	ASSERT_EQ(0, ready(self));
+	fd = open_attached(REMOTE, 0, O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 1, 3 * PER_SUBBUF));
+	ASSERT_EQ(0, el2(self, "__tracing_swap_reader", 0));
+	EXPECT_EQ(-EIO, try_read(fd));
+	EXPECT_EQ(-EIO, try_read(fd));
+	close(fd);
+	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	EXPECT_TRUE(works(self));
+}
+
 /* A clear that has failed may have cleared, so there is no order to go on with. */
 TEST_F(kernel, after_a_clear_that_is_refused_a_ring_is_dead)
 {
