@@ -12,6 +12,7 @@
 #include "calls.h"
 #include "control.h"
 #include "cpus.h"
+#include "free_memory.h"
 #include "module.h"
 #include "page.h"
 
@@ -20,6 +21,7 @@
 #define CPUS		2
 #define NR_SUBBUFS	8
 #define NR_PAGES	(CPUS * (NR_SUBBUFS + 1))
+#define LOADS		1000
 #define SIZE		(NR_SUBBUFS * PAGE)
 
 FIXTURE(kernel) {
@@ -115,6 +117,7 @@ TEST_F(kernel, after_a_swap_of_somebody_else_a_ring_is_dead)
 	ASSERT_EQ(0, el2(self, "__tracing_swap_reader", 0));
 	EXPECT_EQ(-EIO, try_read(fd));
 	EXPECT_EQ(-EIO, try_read(fd));
+	EXPECT_EQ(-EIO, control_clear(&self->nl, REMOTE, 0));
 	close(fd);
 	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	EXPECT_TRUE(works(self));
@@ -192,6 +195,21 @@ TEST_F(kernel, pages_that_cannot_be_shared_end_a_load)
 	TH_LOG("%u of %u loads were refused", refused, round);
 	EXPECT_LT(0, refused);
 	EXPECT_TRUE(works(self));
+}
+
+/* A page that is not freed for each load would be twice what others may take meanwhile. */
+TEST_F(kernel, loads_leave_no_memory_behind)
+{
+	uint64_t before = 0;
+	int i;
+
+	for (i = -LOADS / 10; i < LOADS; i++) {
+		if (!i)
+			before = free_kb();
+		ASSERT_EQ(0, control_load(&self->nl, REMOTE, PAGE, HYPTRACE_MODE_OVERWRITE));
+		ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
+	}
+	EXPECT_GT(LOADS * PAGE / 1024 / 2, (int64_t)(before - free_kb()));
 }
 
 /* The page of a ring that EL2 does not give back: nobody gets its memory, and no new rings. */
