@@ -106,22 +106,16 @@ static struct hyptrace_writer writer = {
 	.counter	= counter,
 };
 
-/* Enable or disable all of @mask, or none after an error. */
+/* Enable or disable all of @mask. After an error, go on with the others. */
 static int switch_events(unsigned long mask, bool enable)
 {
 	unsigned int id;
-	int ret;
+	int ret = 0;
 
-	for (id = 0; id < ARRAY_SIZE(events); id++) {
-		ret = mask & BIT_ULL(id) ? kernel_call(__tracing_enable_event, id, enable) : 0;
-		if (ret) {
-			if (enable)
-				switch_events(mask & (BIT_ULL(id) - 1), false);
-			return ret;
-		}
-	}
+	for_each_set_bit(id, &mask, ARRAY_SIZE(events))
+		ret = kernel_call(__tracing_enable_event, id, enable) ?: ret;
 
-	return 0;
+	return ret;
 }
 
 static int enable_event(u16 id, bool enable, void *priv)
@@ -145,6 +139,8 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 		return ret;
 	scoped_guard(mutex, &events_lock) {
 		ret = switch_events(enabled_events, true);
+		if (ret)
+			switch_events(enabled_events, false);
 		is_loaded = !ret;
 	}
 	if (ret)
