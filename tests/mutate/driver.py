@@ -54,8 +54,8 @@ GOAL = 95
 EQUIVALENT, INVALID = "equivalent", "does not compile"
 # These tests take long, find little that others do not, or need what this machine has not.
 LEFT_OUT = {"test_killed.sh", "test_lockdown.sh", "test_kernel.sh", "test_host.sh", "test_on_demand.sh"}
-# This one needs a machine of its own.
-KEPT = "test_kept.sh"
+# Each of these needs machines of its own.
+OWN_MACHINE = {"test_kept.sh", "test_misfit.sh"}
 # ... and this one must be the last one in its machine. It is for statements near such a line.
 LOCKDOWN, OF_LOCKDOWN = "test_lockdown.sh", "locked_down"
 # Files that a unit test executes on the host
@@ -225,12 +225,12 @@ class Tree:
     def test(self, names, *settings):
         """Run groups of tests. Return those that passed, the name of the one that failed, or with which the kernel ended,
         or None if they have passed, and the seconds of each."""
-        if KEPT in names and len(names) > 1:
-            passed, failed, seconds = self.test([name for name in names if name != KEPT], *settings)
+        if len(names) > 1 and (alone := next((name for name in names if name in OWN_MACHINE), None)):
+            passed, failed, seconds = self.test([name for name in names if name != alone], *settings)
             if failed and settings:
                 return passed, failed, seconds
-            others, failed_kept, more = self.test([KEPT], *settings)
-            return passed + others, failed or failed_kept, seconds | more
+            others, failed_alone, more = self.test([alone], *settings)
+            return passed + others, failed or failed_alone, seconds | more
         passed, seconds, begin, name, is_cut = [], {}, time.monotonic(), None, False
         suites = [name if ":" in name else f"kselftest:{name}" for name in names]
         # of a program with all of its cases
@@ -279,7 +279,8 @@ class Run:
         """Return what each test executes, which lines have code, which tests pass, and how long each takes."""
         if not all(trees[0].unit(name) for name in UNIT.values()):
             raise SystemExit("a unit test fails without a mutant")
-        others = [name for name in self.names if name != KEPT]
+        others = [name for name in self.names if name not in OWN_MACHINE]
+        alone = [[name] for name in self.names if name in OWN_MACHINE]
         executed, with_code, passed, seconds = {}, {}, [], {}
 
         def measure_some(tree, names, *more):
@@ -296,7 +297,7 @@ class Run:
         # so that each has a CPU
         trees = trees[:os.cpu_count() or 1]
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            parts = [pool.submit(measure_some, tree, others[i::len(trees)], *([KEPT],)[i:]) for i, tree in enumerate(trees)]
+            parts = [pool.submit(measure_some, tree, others[i::len(trees)], *alone[i::len(trees)]) for i, tree in enumerate(trees)]
             try:
                 for part in parts:
                     part.result()

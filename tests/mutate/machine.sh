@@ -73,13 +73,21 @@ options_for()
 {
 	options+=(--timeout "$1")
 	[[ " $* " != *test_kept.sh* ]] || options+=(--append reserve_mem=2M:4096:hyptrace)
+	[[ " $* " != *test_misfit.sh* ]] || options+=(--append "reserve_mem=${misfits[0]}:hyptrace")
 }
 
 run_tests()
 {
+	local memory
 	install
-	options_for 3000 "$@"
 	[[ $machine != um ]] || export RUN=$copy/tests/um/run.sh
+	if [[ " $* " == *test_misfit.sh* ]]; then
+		for memory in "${misfits[@]}"; do
+			"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- --append "reserve_mem=$memory:hyptrace" || return
+		done
+		return
+	fi
+	options_for 3000 "$@"
 	"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- "${options[@]}"
 }
 

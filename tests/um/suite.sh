@@ -16,6 +16,10 @@ if has_um; then
 	boot 90 um-kselftest HYPTRACE_IDLE_S=10 -- ynl kselftest:test_killed.sh kselftest
 	job 20 um-kept env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" um-kept "not found" -- kselftest:test_kept.sh -- \
 		--append reserve_mem=2M:4096:hyptrace
+	for memory in "${misfits[@]}"; do
+		job 5 "um-${memory%:*}" env RUN="$repo/tests/um/run.sh" "$vm/boot.sh" um-misfit "not found" -- \
+			kselftest:test_misfit.sh -- --append "reserve_mem=$memory:hyptrace"
+	done
 	for share in 1 2; do
 		boot 160 "um-bats-$share" BATS_SHARE="$share/2" -- bats
 	done

@@ -78,6 +78,9 @@ of_el2=(kselftest)
 	of_el2=(kselftest:test_{modules.sh,clock,control,count,count_hold,counters,event_hold,exits,guest,hold,hypercalls,locks}
 		kselftest:test_{marks,memory,pages,pmu,read,ring_pages,storm,visits,ways})
 
+# sizes and alignments of reserved memory for test_misfit.sh
+misfits=(620K:4096 624K:4096 2097000:64)
+
 # set_own_tracer SERIES: set the list of what tests the tracer that this series has at EL2 itself.
 set_own_tracer()
 {

@@ -447,4 +447,16 @@ TEST_F(ctl, rate_starts_and_stops_events_of_the_test_remote)
 	EXPECT_EQ(tries, counts.written);
 }
 
+/* Only the hypervisor has such an event: most kernels are built without the functions of EL2. */
+TEST_F(ctl, event_that_is_not_in_this_kernel_is_refused)
+{
+	int err = control_enable(&self->nl, variant->remote, "func", true);
+
+	if (!err || err == -ENOENT)
+		return;
+	EXPECT_EQ(-EOPNOTSUPP, err);
+	EXPECT_STREQ("\"func\" is not in this kernel: see CONFIG_HYPTRACE_EL2_FUNCTIONS",
+		     control_message());
+}
+
 TEST_HARNESS_MAIN
