@@ -178,6 +178,15 @@ is_complete()
 	same "$(ht show -q -j | jq -r .symbols.id | sort -u)" "handle_$call"
 }
 
+@test "all functions but one are traced" {
+	ht enable func -F "id != 0"
+	ht start
+	workload >/dev/null
+	ht stop
+	ht show -q -j | jq -r .symbols.id | sort -u >names
+	grep -x "handle_$call" names
+}
+
 @test "a call that is slow is caught with its functions, and no other" {
 	ht set --size 1M
 	ht enable host_hcall -F "id == $call"
