@@ -123,7 +123,7 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
 	guard(mutex)(&hyptrace_remotes_lock);
 	if (hyptrace_remote_find(desc->name)) {
 		pr_err("hyptrace: a remote \"%s\" is already registered\n", desc->name);
-		return ERR_PTR(-EEXIST);
+		return ERR_PTR(-EBUSY);
 	}
 	remote = remote_alloc(desc);
 	if (IS_ERR(remote))
@@ -147,7 +147,7 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
  * hyptrace_remote_register - register a remote
  * @desc:	valid, with everything that it points to, until the remote is unregistered
  * Context: may sleep. Calls @desc->ops->init(), and starts the trace of @desc->boot.
- * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, see the log. -EEXIST: a name of a
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, see the log. -EBUSY: a name of a
  * remote, or a name or id of an event, is not unique. Else -ENOMEM, or the error of init().
  */
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)

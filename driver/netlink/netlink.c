@@ -245,7 +245,8 @@ int __init hyptrace_netlink_register(void)
 		netlink_unregister_notifier(&close_notifier);
 	else
 		hyptrace_listener = &hyptrace_nl_listener;
-	return err;
+	/* For modprobe, a module whose init fails with -EEXIST is loaded already. */
+	return err == -EEXIST ? -EBUSY : err;
 }
 
 /**
