@@ -46,7 +46,7 @@ static bool fields_fit(const struct hyptrace_event *event)
  * hyptrace_event_check - check the events of a remote before its registration
  * @desc:	the remote
  * @events:	out: the events; it has room for @desc->nr_events
- * Return: 0, or -EINVAL or -EBUSY after a message in the log that gives the reason.
+ * Return: 0, or -EINVAL after a message in the log that gives the reason.
  */
 int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 			 const struct hyptrace_event **events)
@@ -76,7 +76,7 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 		if (ids & BIT_ULL(event->id)) {
 			pr_bad(desc, "event \"%s\" has the id %u of another event",
 			       event->name, event->id);
-			return -EBUSY;
+			return -EINVAL;
 		}
 		if (event->size < sizeof(u16) || event->size > HYPTRACE_SUBBUF_DATA_SIZE / 2) {
 			pr_bad(desc, "the payload of event \"%s\" has %u bytes, not %zu to %lu",
@@ -92,7 +92,7 @@ int hyptrace_event_check(const struct hyptrace_remote_desc *desc,
 		for (j = 0; j < i; j++) {
 			if (!strcmp(events[j]->name, event->name)) {
 				pr_bad(desc, "two events have the name \"%s\"", event->name);
-				return -EBUSY;
+				return -EINVAL;
 			}
 		}
 		ids |= BIT_ULL(event->id);

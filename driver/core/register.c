@@ -147,8 +147,8 @@ static struct hyptrace_remote *add(const struct hyptrace_remote_desc *desc)
  * hyptrace_remote_register - register a remote
  * @desc:	valid, with everything that it points to, until the remote is unregistered
  * Context: may sleep. Calls @desc->ops->init(), and starts the trace of @desc->boot.
- * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, see the log. -EBUSY: a name of a
- * remote, or a name or id of an event, is not unique. Else -ENOMEM, or the error of init().
+ * Return: the remote, or ERR_PTR(). -EINVAL: @desc is not valid, see the log. -EBUSY: a remote has
+ * this name. Else -ENOMEM, or the error of init().
  */
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc)
 {
