@@ -79,7 +79,7 @@ of_el2=(kselftest)
 		kselftest:test_{marks,memory,pages,pmu,read,ring_pages,storm,visits,ways})
 
 # sizes and alignments of reserved memory for test_misfit.sh
-misfits=(620K:4096 624K:4096 2097000:64)
+misfits=(620K:4096 624K:4096 2097000:4096)
 
 # set_own_tracer SERIES: set the list of what tests the tracer that this series has at EL2 itself.
 set_own_tracer()
