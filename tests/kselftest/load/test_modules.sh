@@ -78,7 +78,11 @@ family_is_taken()
 		modprobe hyptrace && rmmod hyptrace
 }
 
-plan 18
+# A stock kernel gets no modules of the tests.
+family=''
+! modinfo hyptrace_family >/dev/null 2>&1 || family=1
+
+plan $((17 + ${#family}))
 check "all modules can be unloaded" unload_all
 check "no device file and no debugfs folder is left" no_device_left
 mark_log
@@ -104,5 +108,5 @@ check "all modules can be unloaded again" unload_all
 check "hyptrace cannot be removed while /dev/hyptrace is open" stays_while_open
 check "without a remote, a message lists none" lists_no_remote
 check "hyptrace can be removed when /dev/hyptrace is closed" rmmod hyptrace
-check "hyptrace is refused while another module has its family" family_is_taken
+[[ -z $family ]] || check "hyptrace is refused while another module has its family" family_is_taken
 check "again no device file and no debugfs folder is left" no_device_left
