@@ -27,7 +27,8 @@
 #define SLEW_S		3
 #define SLEW_GAP_NS	20000
 #define SLEW_MARKS	(SLEW_S * NS_PER_S / SLEW_GAP_NS + 1)
-#define SLEW_SLACK_NS	(2 * NS_PER_S / 1000)
+/* ... unless its machine is busy. A step backwards would be seconds. */
+#define SLEW_SLACK_NS	(5 * NS_PER_S / 1000)
 
 REMOTE_FIXTURE(clock);
 
