@@ -56,7 +56,7 @@ static int ready(struct _test_data_kernel *self)
 	return control_ready(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE);
 }
 
-/* Return true if rings can be loaded, and record. */
+/* Return true if rings can be loaded after a reset, and record. */
 static bool works(struct _test_data_kernel *self)
 {
 	struct counts counts = { };
@@ -64,6 +64,13 @@ static bool works(struct _test_data_kernel *self)
 	return !ready(self) && !control_mark(&self->nl, REMOTE, 0, 1, 10) &&
 	       !control_counts(&self->nl, REMOTE, 0, &counts) && counts.written == 10 &&
 	       !control_fresh(&self->nl, REMOTE);
+}
+
+/* Record so many events, and return a descriptor that reads them, or a negative errno. */
+static int open_recorded(struct _test_data_kernel *self, uint32_t nr)
+{
+	return ready(self) ?: control_mark(&self->nl, REMOTE, 0, 1, nr) ?:
+	       open_attached(REMOTE, 0, O_NONBLOCK);
 }
 
 static ssize_t try_read(int fd)
@@ -91,53 +98,41 @@ TEST_F(kernel, a_start_that_is_refused_changes_nothing)
 
 TEST_F(kernel, a_swap_that_is_refused_is_an_error)
 {
-	int fd;
+	int fd = open_recorded(self, 1);
 
-	ASSERT_EQ(0, ready(self));
-	fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 1, 1));
 	ASSERT_EQ(0, el2(self, "__tracing_unload", 0));
 	EXPECT_EQ(-ENODEV, try_read(fd));
 	EXPECT_EQ(-ENODEV, try_read(fd));
 	close(fd);
-	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	EXPECT_TRUE(works(self));
 }
 
 /* Nobody knows what somebody else's swap has taken. */
 TEST_F(kernel, after_a_swap_of_somebody_else_a_ring_is_dead)
 {
-	int fd;
+	int fd = open_recorded(self, 3 * PER_SUBBUF);
 
-	ASSERT_EQ(0, ready(self));
-	fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 1, 3 * PER_SUBBUF));
 	ASSERT_EQ(0, el2(self, "__tracing_swap_reader", 0));
 	EXPECT_EQ(-EIO, try_read(fd));
 	EXPECT_EQ(-EIO, try_read(fd));
 	EXPECT_EQ(-EIO, control_clear(&self->nl, REMOTE, 0));
 	close(fd);
-	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	EXPECT_TRUE(works(self));
 }
 
 /* A clear that has failed may have cleared, so there is no order to go on with. */
 TEST_F(kernel, after_a_clear_that_is_refused_a_ring_is_dead)
 {
-	int fd;
+	int fd = open_recorded(self, 1);
 
-	ASSERT_EQ(0, ready(self));
-	fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, control_mark(&self->nl, REMOTE, 0, 1, 1));
 	ASSERT_EQ(0, el2(self, "__tracing_unload", 0));
 	EXPECT_EQ(-EIO, control_clear(&self->nl, REMOTE, 0));
 	EXPECT_EQ(-EIO, control_clear(&self->nl, REMOTE, 0));
 	EXPECT_EQ(-EIO, try_read(fd));
 	close(fd);
-	ASSERT_EQ(0, control_fresh(&self->nl, REMOTE));
 	EXPECT_TRUE(works(self));
 }
 
