@@ -15,6 +15,21 @@
 #define REMOTE		"faulty"
 #define PARAMETERS	"/sys/module/hyptrace_faulty/parameters/"
 
+/* Of the parameter "stall": which callbacks wait */
+#define STALL_LOAD	1	/* also resize and mark */
+#define STALL_EXCHANGE	2
+#define STALL_SYNC	4
+#define STALL_RELEASE	8
+#define STALL_EXIT	16	/* of the module */
+
+/* Whether a callback waits */
+static inline bool is_stalled(void)
+{
+	char text[PARAMETER_SIZE];
+
+	return *read_parameter(PARAMETERS "stalls", text) == 'Y';
+}
+
 /* Common to both fixtures below. The driver changes events in the order of their ids. */
 #define __FAULTY_FIXTURE(fixture)				\
 	FIXTURE(fixture) {					\

@@ -67,16 +67,6 @@ static bool has_ended(pid_t child)
 	return waitpid(child, &status, 0) == child && !status;
 }
 
-static bool is_stalled(void)
-{
-	FILE *file = fopen(PARAMETERS "stalls", "r");
-	bool is_stalled = file && fgetc(file) == 'Y';
-
-	if (file)
-		fclose(file);
-	return is_stalled;
-}
-
 /* Send a request to the family "nlctrl". */
 static int look_up(struct nl *nl)
 {
@@ -95,7 +85,7 @@ TEST_F(busy, others_do_not_wait_for_it)
 
 	if (variant->is_loaded)
 		ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 16 * PAGE, HYPTRACE_MODE_OVERWRITE));
-	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", 1));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", STALL_LOAD | STALL_RELEASE));
 	child = begin(variant->cmd);
 	while (!is_stalled())
 		usleep(1000);
@@ -131,7 +121,7 @@ TEST_F(exchange, nobody_looks_at_a_ring_meanwhile)
 	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 16 * PAGE, HYPTRACE_MODE_OVERWRITE));
 	poll_fd.fd = open_attached(REMOTE, 0, O_NONBLOCK);
 	ASSERT_EQ(1, poll(&poll_fd, 1, 0));
-	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", 2));
+	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", STALL_EXCHANGE));
 	child = begin(HYPTRACE_CMD_SET);
 	while (!is_stalled())
 		usleep(1000);

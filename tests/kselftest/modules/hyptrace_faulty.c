@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The remote "faulty", which has no writer, for the tests named *_faults and test_boot.c,
- * test_count_hold.c, test_panic.c and test_query.c. Module parameters make its callbacks fail. The
- * remotes "faulty2" to "faulty5" have no filters, triggers and counters; they make dumps longer.
- * "faulty3" cannot discard events, "faulty4" has hypercalls.
+ * test_busy.c, test_count_hold.c, test_panic.c, test_query.c and test_signals.c. Module parameters
+ * make its callbacks fail. The remotes "faulty2" to "faulty5" have no filters, triggers and
+ * counters; they make dumps longer. "faulty3" cannot discard events, "faulty4" has hypercalls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -136,7 +136,7 @@ MODULE_PARM_DESC(swap_id, "the reader page that swap_reader_page() gives, if set
 
 static unsigned int stall;
 module_param(stall, uint, 0600);
-MODULE_PARM_DESC(stall, "which callbacks wait until this is 0 or the process is killed: 1: those that may take long, 2: exchange_ring()");
+MODULE_PARM_DESC(stall, "which callbacks wait while their bit is set, or until the process is killed: 1: load, resize and mark, 2: exchange_ring(), 4: sync(), 8: release of rings, 16: the end of the module");
 
 static bool stalls;
 module_param(stalls, bool, 0400);
@@ -168,10 +168,11 @@ static struct hyptrace_meta *meta_of(const struct hyptrace_ring_pages *ring)
 /* A worker is not killed. */
 static int wait_while_stalled(unsigned int which)
 {
-	while (READ_ONCE(stall) == which && !fatal_signal_pending(current)) {
-		WRITE_ONCE(stalls, true);
+	if (!(READ_ONCE(stall) & which))
+		return 0;
+	WRITE_ONCE(stalls, true);
+	while ((READ_ONCE(stall) & which) && !fatal_signal_pending(current))
 		usleep_range(1000, 2000);
-	}
 	WRITE_ONCE(stalls, false);
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
@@ -193,14 +194,13 @@ static int load(struct hyptrace_buffer *buf, void *priv)
 		meta_of(&buf->ring[cpu])->reader_entries = UINT_MAX;	/* not plausible */
 		meta_of(&buf->ring[cpu])->unread = swap_id >= 0 ? HYPTRACE_SUBBUF_DATA_SIZE : 0;
 	}
-
 	return 0;
 }
 
 static int release_rings(struct hyptrace_buffer *buf, void *priv)
 {
 	ring_of_cpu_0 = NULL;
-	return wait_while_stalled(1);
+	return wait_while_stalled(8);
 }
 
 static int write_selftest(unsigned int cpu, u64 id, u32 count, void *priv)
@@ -225,6 +225,11 @@ static int swap_reader_page(unsigned int cpu, u32 consumed, struct hyptrace_swap
 static int on_cpu(unsigned int cpu, void *priv)
 {
 	return 0;
+}
+
+static int sync(unsigned int cpu, void *priv)
+{
+	return wait_while_stalled(4);
 }
 
 static int prepare_resize(struct hyptrace_buffer *buf, void *priv)
@@ -290,7 +295,6 @@ static int set_filter(u16 id, const struct hyptrace_term *terms, unsigned int nr
 		nr_last_terms = nr;
 		memcpy(last_terms, terms, nr * sizeof(*terms));
 	}
-
 	return 0;
 }
 
@@ -373,7 +377,6 @@ static int count_reset(unsigned int cpu, void *priv)
 	if (count_reset_error && cpu == 1)
 		return count_reset_error;
 	cpumask_set_cpu(cpu, &reset_cpus);
-
 	return 0;
 }
 
@@ -397,7 +400,6 @@ static int count_read(unsigned int cpu, unsigned int number, struct hyptrace_eve
 		counter->measured = value;
 		counter->pmu[pmu_counters - 1] = 3 * value;
 	}
-
 	return 0;
 }
 
@@ -419,7 +421,6 @@ static int count_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
 		return pmu_error;
 	}
 	pmu_counters = request->nr;
-
 	return 0;
 }
 
@@ -461,7 +462,7 @@ static const struct hyptrace_hypercall hypercalls[] = {
 	.unload_trace_buffer	= release_rings,	\
 	.enable_tracing		= enable_tracing,	\
 	.swap_reader_page	= swap_reader_page,	\
-	.sync			= on_cpu,		\
+	.sync			= sync,			\
 	.reset			= on_cpu,		\
 	.prepare_resize		= prepare_resize,	\
 	.exchange_ring		= exchange_ring,	\
@@ -494,7 +495,6 @@ static int set_unregistered(const char *value, const struct kernel_param *param)
 		return -ENODEV;
 	hyptrace_remote_unregister(remotes[0]);
 	remotes[0] = NULL;
-
 	return 0;
 }
 
@@ -554,7 +554,7 @@ static void faulty_exit(void)
 	unsigned int i;
 
 	flush_work(&work);
-
+	wait_while_stalled(16);
 	for (i = 0; i < min(nr_remotes, NR_REMOTES); i++) {
 		if (!IS_ERR_OR_NULL(remotes[i]))
 			hyptrace_remote_unregister(remotes[i]);
@@ -590,7 +590,6 @@ static int __init faulty_init(void)
 			return PTR_ERR(remotes[i]);
 		}
 	}
-
 	return 0;
 }
 module_init(faulty_init);
