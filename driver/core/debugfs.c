@@ -30,6 +30,7 @@ static void show_ring(struct seq_file *seq, const struct hyptrace_reader *reader
 	u32 state = READ_ONCE(meta->state);
 	u64 commit = READ_ONCE(page->commit);
 
+	lockdep_assert_held(&reader->lock);
 	seq_printf(seq, "state:		%s\n",
 		   state < ARRAY_SIZE(state_names) ? state_names[state] : "?");
 	seq_printf(seq, "sub-buffers:	%u\n", reader->ring->nr_pages);

@@ -49,6 +49,7 @@ static u32 sum_of(const void *data, size_t size)
  */
 static void seal(void)
 {
+	lockdep_assert_irqs_disabled();
 	dump->changed = ktime_get_real_ns();
 	dump->real_offset = dump->changed - ktime_get_boottime_ns();
 	dump->sum = 0;
@@ -339,7 +340,8 @@ int __init hyptrace_dump_init(void)
 	strscpy(dump->release, names->release, sizeof(dump->release));
 	strscpy(dump->version, names->version, sizeof(dump->version));
 	strscpy(dump->machine, names->machine, sizeof(dump->machine));
-	seal();
+	scoped_guard(irqsave)
+		seal();
 	if (hyptrace_keep_exists())
 		pr_info("hyptrace: the next boot will call this one %s\n", dump->boot);
 #if !defined(MODULE) && defined(CONFIG_VMCORE_INFO)

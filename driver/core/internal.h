@@ -54,8 +54,9 @@ static inline u64 hyptrace_remote_default_size(const struct hyptrace_remote_desc
 /* announce.c */
 void hyptrace_wake_waiters(const struct hyptrace_remote *remote);
 
-/* remote.c: hyptrace_remotes_lock held */
+/* remote.c: hyptrace_remotes_lock held, except when the kernel panics */
 extern struct list_head hyptrace_remotes;
+struct list_head *hyptrace_locked_remotes(void);
 struct hyptrace_remote *hyptrace_remote_find(const char *name);
 
 /* losses.c */

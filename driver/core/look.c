@@ -26,6 +26,7 @@ void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
 
+	lockdep_assert(lockdep_is_held(&reader->lock) || lockdep_is_held(&reader->look_lock));
 	if (desc->ops->look)
 		desc->ops->look(reader->cpu, desc->priv);
 }

@@ -32,7 +32,7 @@ void hyptrace_remotes_watch_losses(void)
 	struct hyptrace_remote *remote;
 
 	guard(mutex)(&hyptrace_remotes_lock);
-	list_for_each_entry(remote, &hyptrace_remotes, node)
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node)
 		hyptrace_remote_watch_losses(remote);
 }
 
@@ -51,7 +51,7 @@ void hyptrace_remotes_forget_losses(void)
 	if (losses_wanted())
 		return;
 	guard(mutex)(&hyptrace_remotes_lock);
-	list_for_each_entry(remote, &hyptrace_remotes, node) {
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node) {
 		for_each_possible_cpu(cpu)
 			hyptrace_reader_losses(remote->readers[cpu], &count, &total);
 	}

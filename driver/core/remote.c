@@ -41,6 +41,18 @@ void hyptrace_remote_put(struct hyptrace_remote *remote)
 }
 
 /**
+ * hyptrace_locked_remotes - get the list of remotes, to walk over it
+ *
+ * Context: hyptrace_remotes_lock held.
+ * Return: hyptrace_remotes.
+ */
+struct list_head *hyptrace_locked_remotes(void)
+{
+	lockdep_assert_held(&hyptrace_remotes_lock);
+	return &hyptrace_remotes;
+}
+
+/**
  * hyptrace_remote_find - find a remote by its name
  * @name:	exact name
  * Context: hyptrace_remotes_lock held.
@@ -50,7 +62,7 @@ struct hyptrace_remote *hyptrace_remote_find(const char *name)
 {
 	struct hyptrace_remote *remote;
 
-	list_for_each_entry(remote, &hyptrace_remotes, node) {
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node) {
 		if (!strcmp(remote->name, name))
 			return remote;
 	}
@@ -107,8 +119,7 @@ struct hyptrace_remote *hyptrace_remote_find_from(unsigned long serial)
 {
 	struct hyptrace_remote *remote;
 
-	lockdep_assert_held(&hyptrace_remotes_lock);
-	list_for_each_entry(remote, &hyptrace_remotes, node) {
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node) {
 		if (remote->serial >= serial)
 			return remote;
 	}
@@ -127,7 +138,7 @@ void hyptrace_remote_names(char *names, size_t size)
 
 	strscpy(names, "none", size);
 	guard(mutex)(&hyptrace_remotes_lock);
-	list_for_each_entry(remote, &hyptrace_remotes, node)
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node)
 		length += scnprintf(names + length, size - length, "%s%s",
 				    length ? ", " : "", remote->name);
 }
@@ -144,7 +155,7 @@ size_t hyptrace_longest_print_fmt(void)
 	unsigned int i;
 
 	guard(mutex)(&hyptrace_remotes_lock);
-	list_for_each_entry(remote, &hyptrace_remotes, node) {
+	list_for_each_entry(remote, hyptrace_locked_remotes(), node) {
 		for (i = 0; i < remote->nr_events; i++)
 			longest = max(longest, strlen(remote->events[i]->print_fmt));
 	}
