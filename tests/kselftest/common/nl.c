@@ -251,6 +251,9 @@ static int transact(struct nl *nl, struct nl_msg *msg, uint16_t flags, struct nl
 				return verdict(answer, hdr);
 			keep(answer, hdr);
 		}
+		/* bytes that are no message */
+		if (len > 0)
+			return -EBADMSG;
 	}
 }
 
@@ -274,7 +277,7 @@ int nl_do(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
  * @msg:	the request
  * @answer:	filled in
  *
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno; -EBADMSG if something is not a message.
  */
 int nl_dump(struct nl *nl, struct nl_msg *msg, struct nl_answer *answer)
 {

@@ -363,6 +363,38 @@ TEST_F(ctl, dumps_in_several_parts_are_complete)
 	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
 }
 
+/* The last remote is "test". A part of the dump may end within what it says of this event. */
+TEST(event_that_has_fired_is_whole_in_each_dump)
+{
+	static const char remote[] = "test";
+	struct info info;
+	struct nl nl;
+
+	ASSERT_EQ(0, module_unload("hyptrace_test"));
+	ASSERT_EQ(0, module_reload("hyptrace_faulty", "remotes=22"));
+	ASSERT_EQ(0, module_load("hyptrace_test", ""));
+	ASSERT_EQ(0, nl_open(&nl));
+	ASSERT_EQ(0, control_ready(&nl, remote, 4 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	nl_begin(&msg, &nl, HYPTRACE_CMD_EVENT_SET);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_REMOTE, remote);
+	nl_put_str(&msg, HYPTRACE_A_EVENT_NAMES, "selftest");
+	nl_put_u8(&msg, HYPTRACE_A_EVENT_ENABLED, 1);
+	nl_put_u32(&msg, HYPTRACE_A_EVENT_TRIGGER, HYPTRACE_TRIGGER_ACTION_STOP);
+	ASSERT_EQ(0, nl_do(&nl, &msg, &answer));
+	ASSERT_EQ(0, control_mark(&nl, remote, 0, 0, 1));
+	/* That the driver notices it would interrupt a dump. */
+	ASSERT_EQ(0, control_info(&nl, remote, &info));
+	nl_begin(&msg, &nl, HYPTRACE_CMD_REMOTE_GET);
+	ASSERT_EQ(0, nl_dump(&nl, &msg, &answer));
+	/* where nl_parts_are_whole() lets parts end */
+	EXPECT_LT(4096 + 200, answer.len);
+	EXPECT_GT(5120, answer.len);
+	EXPECT_TRUE(nl_parts_are_whole(&msg, &answer));
+	EXPECT_EQ(0, control_fresh(&nl, remote));
+	nl_close(&nl);
+	EXPECT_EQ(0, module_unload("hyptrace_faulty"));
+}
+
 TEST_F(ctl, ring_works_while_its_cpu_is_offline_and_back)
 {
 	struct sequence seq = { .event = control_event_id(&self->nl, variant->remote, "selftest") };

@@ -93,7 +93,7 @@ static void wait_until_stalled(void)
 		usleep(1000);
 }
 
-/* Give a process up to a second to reach its wait: S if any signal ends it, D if only SIGKILL does. */
+/* Give a process a second to reach its wait: S if any signal ends it, D if only SIGKILL does. */
 static bool is_waiting(pid_t pid, char expected)
 {
 	char path[32], text[PARAMETER_SIZE], state = 0;
@@ -118,7 +118,7 @@ static int end_of(pid_t pid)
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The first one waits for the ring, which is being asked for its counts, the second one for the first. */
+/* The first one waits for the ring, whose counts are asked for, the second one for the first. */
 TEST_F(signals, interrupts_readers_of_one_file)
 {
 	pid_t asking, first, second;

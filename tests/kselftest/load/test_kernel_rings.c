@@ -5,6 +5,8 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "control.h"
@@ -129,6 +131,64 @@ TEST_F(rings, events_read_are_counted_exactly)
 	EXPECT_EQ(counts.overrun, self->seq.lost);
 	EXPECT_EQ(8 * PER_SUBBUF + 10, counts.written);
 	EXPECT_EQ(counts.written, counts.read + counts.overrun);
+	close(fd);
+}
+
+/* Write events until this is killed. */
+static pid_t begin_to_write(void)
+{
+	pid_t child = fork();
+	struct nl nl;
+
+	if (child)
+		return child;
+	if (nl_open(&nl))
+		_exit(1);
+	while (!control_mark(&nl, REMOTE, 0, 0, 10))
+		;
+	_exit(1);
+}
+
+static unsigned int count_records(const void *page)
+{
+	struct record record;
+	struct subbuf sub;
+	unsigned int nr = 0;
+
+	subbuf_begin(&sub, page, PAGE);
+	while (subbuf_next(&sub, &record))
+		nr++;
+	return nr;
+}
+
+/* Then the driver may count too few. It must not leave it at that. */
+TEST_F(rings, events_read_while_others_are_written_are_counted_exactly_later)
+{
+	static char page[PAGE_MAX] __attribute__((aligned(8)));
+	const int last_cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	unsigned int round, reads;
+	uint64_t seen = 0;
+	int fd, status;
+	pid_t writing;
+
+	ASSERT_EQ(0, control_ready(&self->nl, REMOTE, SIZE, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(REMOTE, 0, 0);
+	ASSERT_LE(0, fd);
+	for (round = 0; round < 10; round++) {
+		writing = begin_to_write();
+		ASSERT_EQ(0, pin_to(last_cpu));
+		for (reads = 0; reads < 20; reads++) {
+			ASSERT_EQ(PAGE, read(fd, page, PAGE));
+			seen += count_records(page);
+			/* or one whose commit cannot be seen yet */
+			EXPECT_GE(seen + 1, read_so_far(&self->nl));
+		}
+		ASSERT_EQ(0, pin_to(0));
+		kill(writing, SIGKILL);
+		ASSERT_EQ(writing, waitpid(writing, &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status));
+		EXPECT_EQ(seen, read_so_far(&self->nl));
+	}
 	close(fd);
 }
 

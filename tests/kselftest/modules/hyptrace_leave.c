@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For test_leftover.sh: a module that attaches the hypervisor's CPUs to rings and builds
- * spare rings for a resize, but releases none of them when it is removed. Their memory is
- * leaked: the hypervisor may still write to it.
+ * spare rings for a resize, but releases none of them when it is removed, nor a trigger. Their
+ * memory is leaked: the hypervisor may still write to it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -84,7 +84,9 @@ static int __init leave_init(void)
 
 	ret = hyptrace_writer_ops.load_trace_buffer(&rings, &writer) ?:
 	      hyptrace_writer_ops.enable_tracing(true, &writer) ?:
-	      hyptrace_writer_ops.prepare_resize(&spare_rings, &writer);
+	      hyptrace_writer_ops.prepare_resize(&spare_rings, &writer) ?:
+	      hyptrace_writer_ops.set_trigger(HYPTRACE_EVENT_hyp_enter, HYPTRACE_TRIGGER_STOP, 0,
+					      &writer);
 	if (ret)
 		hyptrace_writer_exit(&writer);
 
