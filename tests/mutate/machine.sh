@@ -7,6 +7,9 @@
 #				KERNEL=6.12 FLAVOUR=coverage tests/vm/kernel.sh and guest.sh --tests
 #   kernel			the newest Linux, whose EL2 also has a tracer of its own, in QEMU:
 #				KERNEL=newest LLVM=1 tests/vm/kernel.sh and guest.sh --tests
+#   nvhe			the same without protection
+#   debug			the newest Linux that checks itself, and lets allocations fail, in QEMU:
+#				KERNEL=newest FLAVOUR=debug tests/vm/kernel.sh and guest.sh --tests
 #
 #   machine.sh begin TREE	prepare that; TREE is a copy of this repository. The exit code is 1 if there is no such kernel
 #   machine.sh modules TREE [VARIABLE=VALUE]...
@@ -22,7 +25,7 @@
 
 verb=$1 copy=$2 machine=${MACHINE:-um}
 shift 2
-refused='' options=(--require-protected)
+refused='' options=(--require-protected) settings=()
 case $machine in
 um)
 	export KERNEL=newest
@@ -30,7 +33,12 @@ um)
 	;;
 pkvm) export KERNEL=6.12 FLAVOUR=coverage ;;
 kernel) export KERNEL=newest LLVM=1 ;;
-*) die "MACHINE=$machine is neither um, pkvm nor kernel" ;;
+nvhe)
+	export KERNEL=newest LLVM=1
+	options=(--mode nvhe) settings=(HYPTRACE_UNPROTECTED=1)
+	;;
+debug) export KERNEL=newest FLAVOUR=debug ;;
+*) die "there is no MACHINE=$machine" ;;
 esac
 set_kernel ''
 if [[ $machine == um ]]; then
@@ -83,12 +91,12 @@ run_tests()
 	[[ $machine != um ]] || export RUN=$copy/tests/um/run.sh
 	if [[ " $* " == *test_misfit.sh* ]]; then
 		for memory in "${misfits[@]}"; do
-			"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- --append "reserve_mem=$memory:hyptrace" || return
+			"$copy/tests/vm/boot.sh" changed "$refused" "${settings[@]}" "$@" -- --append "reserve_mem=$memory:hyptrace" || return
 		done
 		return
 	fi
 	options_for 3000 "$@"
-	"$copy/tests/vm/boot.sh" changed "$refused" "$@" -- "${options[@]}"
+	"$copy/tests/vm/boot.sh" changed "$refused" "${settings[@]}" "$@" -- "${options[@]}"
 }
 
 case $verb in

@@ -28,6 +28,7 @@ else
 	! has_um || [[ -n ${FULL:-} ]] || settings+=(HYPTRACE_EL2_ONLY=1) suites=("${of_el2[@]}" "${own_tracer[@]}")
 	job 150 newest "${of[@]}" "$vm/boot.sh" newest '' "${settings[@]}" -- "${suites[@]}" -- \
 		--require-protected
+	job 20 newest-nvhe "${of[@]}" "$vm/boot.sh" newest-nvhe '' HYPTRACE_UNPROTECTED=1 -- kselftest:test_modules.sh -- --mode nvhe
 	[[ -z ${FULL:-} ]] || job 480 newest-bats "${of[@]}" "$vm/boot.sh" newest-bats '' "${settings[@]}" -- \
 		bats:{watch/{host,stat,catch,who},remote/recorded}.bats -- --require-protected
 fi

@@ -55,6 +55,20 @@ pkvm_says_why()
 	new_log | cat - "$modprobe_said" | grep -E "hyptrace_pkvm[: ].*($HYPTRACE_REFUSED)" >/dev/null
 }
 
+# EL2 begins to trace with the module, as its parameter says.
+pkvm_traces_at_once()
+{
+	rmmod hyptrace_pkvm && modprobe hyptrace_pkvm trace=hyp_enter,hyp_exit || return
+	awk '$1 == "written:" { nr = $2 } END { exit !nr }' /sys/kernel/debug/hyptrace/hypervisor/cpu0 &&
+		rmmod hyptrace_pkvm && modprobe hyptrace_pkvm && ctl get hypervisor
+}
+
+kernel_refuses()
+{
+	refused modprobe hyptrace_kernel && ! is_loaded hyptrace_kernel &&
+		new_log | grep 'hyptrace_kernel: no hypervisor to trace: EL2 is not protected'
+}
+
 stays_while_open()
 {
 	modprobe hyptrace || return
@@ -82,7 +96,13 @@ family_is_taken()
 family=''
 ! modinfo hyptrace_family >/dev/null 2>&1 || family=1
 
-plan $((17 + ${#family}))
+# mainline's own tracer can be traced only in protected mode
+kernel=''
+[[ -z ${HYPTRACE_UNPROTECTED:-} ]] || ! modinfo hyptrace_kernel >/dev/null 2>&1 || kernel=1
+
+nr=$((17 + ${#family} + ${#kernel}))
+[[ -n $HYPTRACE_REFUSED ]] || ((++nr))
+plan "$nr"
 check "all modules can be unloaded" unload_all
 check "no device file and no debugfs folder is left" no_device_left
 mark_log
@@ -94,6 +114,11 @@ else
 	check "hyptrace_pkvm loads, and hyptrace with it" pkvm_loads
 	check "loading logs nothing" test -z "$(new_log | grep -i hyptrace)"
 	check "modprobe of the loaded module succeeds" modprobe hyptrace_pkvm
+	check "hyptrace_pkvm traces at once if its parameter says so" pkvm_traces_at_once
+fi
+if [[ -n $kernel ]]; then
+	mark_log
+	check "hyptrace_kernel refuses to load, and says why" kernel_refuses
 fi
 mark_log
 check "hyptrace_test loads" modprobe hyptrace_test
