@@ -11,7 +11,8 @@ complaints=(
 	'sleeping function called' 'UBSAN:' 'KASAN:' 'KCSAN:' 'ODEBUG:' 'refcount_t:' 'corruption'
 	'unreferenced object' 'new suspected memory leaks' 'page allocation failure'
 	# but for rings and what EL2 has of them (core/buffer.c, remotes/kernel_load.c and writer_load.c): tests have it keep some
-	'driver/(device|netlink|core/[^b]|core/b[^u]|remotes/([^kw]|kernel[^_]|kernel_[^l]|writer[^_]|writer_[^l])).* allocated at module unload'
+	'driver/(device|netlink|core/[^b]|core/b[^u]).* allocated at module unload'
+	'driver/remotes/([^kw]|kernel[^_]|kernel_[^l]|writer[^_]|writer_[^l]).* allocated at module unload'
 )
 
 # console_complaints FILE: print the lines in which a kernel complains. Succeed if there are any.
