@@ -26,13 +26,13 @@ static bool set(const char *path, const char *value)
 }
 
 /* Set it for allocations of both kinds, and for copies. */
-static bool set_all(const char *name, const char *value)
+static bool set_all(const char *name, const char *value, bool copies)
 {
 	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
 	char path[128];
 	unsigned int i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (i = 0; i < (copies ? 3 : 2); i++) {
 		snprintf(path, sizeof(path), FOLDER "%s/%s", kinds[i], name);
 		if (!set(path, value))
 			return false;
@@ -40,25 +40,26 @@ static bool set_all(const char *name, const char *value)
 	return true;
 }
 
-static bool prepare(void)
+static bool prepare(bool copies)
 {
 	return set(FOLDER "failslab/ignore-gfp-wait", "N") &&
 	       set(FOLDER "fail_page_alloc/ignore-gfp-wait", "N") &&
-	       set(FOLDER "fail_page_alloc/min-order", "0") && set_all("verbose", "0");
+	       set(FOLDER "fail_page_alloc/min-order", "0") && set_all("verbose", "0", copies);
 }
 
 /**
  * fault_init - prepare faults of this process
+ * @copies:	copies from and to user space fail, too
  *
  * Allocations that may wait for memory fail, too. The kernel does not log each fault. Pages of the
  * process itself are there: a fault that hits them would only be tried again.
  *
  * Return: false if the kernel cannot inject faults.
  */
-bool fault_init(void)
+bool fault_init(bool copies)
 {
 	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	return fail_nth >= 0 && !mlockall(MCL_CURRENT | MCL_FUTURE) && prepare();
+	return fail_nth >= 0 && !mlockall(MCL_CURRENT | MCL_FUTURE) && prepare(copies);
 }
 
 /**

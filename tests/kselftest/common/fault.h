@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-bool fault_init(void);
+bool fault_init(bool copies);
 
 /* No calls but those that may fail between these two: each copy to user space is counted. */
 void fault_begin(unsigned int nth);

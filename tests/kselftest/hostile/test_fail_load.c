@@ -64,7 +64,7 @@ static void set_modprobe(const char *path)
 
 FIXTURE_SETUP(fail_load)
 {
-	if (!fault_init())
+	if (!fault_init(true))
 		SKIP(return, "this kernel cannot inject faults");
 	unload_all();
 	set_modprobe("\n");
@@ -274,7 +274,7 @@ FIXTURE_SETUP(fail_hypervisor)
 {
 	struct image image;
 
-	if (!fault_init() || !read_image(variant->module, &image))
+	if (!fault_init(false) || !read_image(variant->module, &image))
 		SKIP(return, "this kernel cannot inject faults, or has no such module");
 	free(image.data);
 	unload_all();

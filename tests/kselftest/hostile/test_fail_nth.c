@@ -54,7 +54,7 @@ FIXTURE_VARIANT_ADD(fail_nth, test) { .remote = "test" };
 
 FIXTURE_SETUP(fail_nth)
 {
-	if (!fault_init())
+	if (!fault_init(true))
 		SKIP(return, "this kernel cannot inject faults");
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, nl_open(&self->listener));

@@ -352,7 +352,7 @@ TEST_F(writer_faults, counters_need_memory)
 	bool failed = true;
 	int err;
 
-	if (!fault_init())
+	if (!fault_init(true))
 		SKIP(return, "this kernel cannot inject faults");
 	while (failed && ++nth < FAULTS_MAX) {
 		fault_begin(nth);
