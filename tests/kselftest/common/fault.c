@@ -11,6 +11,9 @@
 
 #define FOLDER	"/sys/kernel/debug/"
 
+static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+static unsigned int nr_kinds = 3;
+
 static int fail_nth = -1;
 
 static bool set(const char *path, const char *value)
@@ -25,14 +28,13 @@ static bool set(const char *path, const char *value)
 	return done;
 }
 
-/* Set it for allocations of both kinds, and for copies. */
-static bool set_all(const char *name, const char *value, bool copies)
+/* Set it for allocations of both kinds, and for copies if they fail, too. */
+static bool set_all(const char *name, const char *value)
 {
-	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
 	char path[128];
 	unsigned int i;
 
-	for (i = 0; i < (copies ? 3 : 2); i++) {
+	for (i = 0; i < nr_kinds; i++) {
 		snprintf(path, sizeof(path), FOLDER "%s/%s", kinds[i], name);
 		if (!set(path, value))
 			return false;
@@ -40,11 +42,11 @@ static bool set_all(const char *name, const char *value, bool copies)
 	return true;
 }
 
-static bool prepare(bool copies)
+static bool prepare(void)
 {
 	return set(FOLDER "failslab/ignore-gfp-wait", "N") &&
 	       set(FOLDER "fail_page_alloc/ignore-gfp-wait", "N") &&
-	       set(FOLDER "fail_page_alloc/min-order", "0") && set_all("verbose", "0", copies);
+	       set(FOLDER "fail_page_alloc/min-order", "0") && set_all("verbose", "0");
 }
 
 /**
@@ -58,8 +60,9 @@ static bool prepare(bool copies)
  */
 bool fault_init(bool copies)
 {
+	nr_kinds = copies ? 3 : 2;
 	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	return fail_nth >= 0 && !mlockall(MCL_CURRENT | MCL_FUTURE) && prepare(copies);
+	return fail_nth >= 0 && !mlockall(MCL_CURRENT | MCL_FUTURE) && prepare();
 }
 
 /**
