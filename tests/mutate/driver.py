@@ -3,9 +3,8 @@
 """Change one statement at a time of driver/, and check that a test fails: driver.py [FILE...]
 
 driver.py tries a random sample of the mutants: MUTANTS= of them (300; "all" for every one), chosen by SEED=, for at most
-MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, MACHINE=pkvm and MACHINE=kernel others
-of the sample (ELSEWHERE) in the machines of machine.sh, and those that have survived elsewhere. These two need RESULTS= of a
-run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
+MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, the other machines of machine.sh others
+of the sample (ELSEWHERE), and those that have survived elsewhere. These need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
 RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries
 those again that have survived, AGAIN=rest only those for which there are more tests. At its end, such a run writes all of
 them into "results-driver", with which it begins, too.
@@ -86,6 +85,24 @@ ELSEWHERE = {
                             "driver/remotes/kernel_load.c", "driver/remotes/kernel_ring.c")} |
               # without functions
               {"driver/remotes/pkvm.c": ["test_control", "test_register", "bats:remote/list.bats", "test_leftover.sh"]},
+    "nvhe": {
+        "driver/remotes/kernel.c": ["test_modules.sh"],
+        "driver/remotes/pkvm.c": ["test_leftover.sh"],
+    },
+    # It checks locks and addresses, and lets allocations fail with a hypervisor, too.
+    "debug": {
+        "driver/core/debugfs.c": ["test_query"],
+        "driver/core/dump.c": ["test_modules.sh"],
+        "driver/core/event_hold.c": ["test_event_hold"],
+        "driver/core/event_set.c": ["test_filter"],
+        "driver/core/look.c": ["test_poll"],
+        "driver/core/losses.c": ["test_notify"],
+        "driver/core/reader.c": ["test_poll"],
+        "driver/core/remote.c": ["test_modules.sh"],
+        "driver/netlink/filter.c": ["test_filter"],
+        "driver/remotes/kernel_load.c": ["test_fail_load"],
+        "driver/remotes/pkvm.c": ["test_modules.sh", "test_visits"],
+    },
 }
 # The kernel has it in itself, so each mutant would be a new kernel.
 NO_MODULE = "driver/remotes/el2.c"

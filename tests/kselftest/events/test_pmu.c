@@ -160,6 +160,7 @@ TEST_F(pmu, one_socket_at_a_time)
 	EXPECT_NE(NULL, strstr(self->message, "uses the PMU")) TH_LOG("%s", self->message);
 	/* the socket may hold the counting all the same */
 	EXPECT_EQ(0, counters_hold(&self->nl, EVENT, true));
+	EXPECT_EQ(0, make_calls(self, CALLS));
 	nl_close(&self->other);
 	ASSERT_EQ(0, nl_open(&self->other));
 	for (ms = 0; err == -EBUSY && ms < PATIENCE_MS; ms += 10, usleep(10000))
@@ -168,6 +169,9 @@ TEST_F(pmu, one_socket_at_a_time)
 	EXPECT_EQ(0, make_calls(self, 10));
 	end = sum(self);
 	EXPECT_LE(10, end.measured);
+	/* not what the other one has measured */
+	EXPECT_GT(CALLS, end.measured);
+	EXPECT_LT(CALLS, end.count);
 	EXPECT_EQ(0, counters_hold(&self->nl, EVENT, false));
 	EXPECT_EQ(0, sum(self).count);
 }
