@@ -7,9 +7,9 @@
 #				KERNEL=6.12 FLAVOUR=coverage tests/vm/kernel.sh and guest.sh --tests
 #   kernel			the newest Linux, whose EL2 also has a tracer of its own, in QEMU:
 #				KERNEL=newest LLVM=1 tests/vm/kernel.sh and guest.sh --tests
-#   nvhe			the same without protection
 #   debug			the newest Linux that checks itself, and lets allocations fail, in QEMU:
 #				KERNEL=newest FLAVOUR=debug tests/vm/kernel.sh and guest.sh --tests
+#   nvhe			the same without protection
 #
 #   machine.sh begin TREE	prepare that; TREE is a copy of this repository. The exit code is 1 if there is no such kernel
 #   machine.sh modules TREE [VARIABLE=VALUE]...
@@ -33,11 +33,11 @@ um)
 	;;
 pkvm) export KERNEL=6.12 FLAVOUR=coverage ;;
 kernel) export KERNEL=newest LLVM=1 ;;
+debug) export KERNEL=newest FLAVOUR=debug ;;
 nvhe)
-	export KERNEL=newest LLVM=1
+	export KERNEL=newest FLAVOUR=debug
 	options=(--mode nvhe) settings=(HYPTRACE_UNPROTECTED=1)
 	;;
-debug) export KERNEL=newest FLAVOUR=debug ;;
 *) die "there is no MACHINE=$machine" ;;
 esac
 set_kernel ''

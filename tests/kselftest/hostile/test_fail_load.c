@@ -14,6 +14,7 @@
 
 #include "kselftest_harness.h"
 #include "control.h"
+#include "counters.h"
 #include "fault.h"
 #include "kmsg.h"
 #include "module.h"
@@ -279,6 +280,28 @@ TEST_F_TIMEOUT(fail_rings, of_el2, PATIENCE_S)
 	}
 	EXPECT_FALSE(failed);
 	EXPECT_LT(0, nr_failed);
+}
+
+/* Without a PMU, or by a remote that cannot use it, each request is refused. */
+TEST_F_TIMEOUT(fail_rings, pmu_of_el2, PATIENCE_S)
+{
+	const uint32_t cycles = 0x11;
+	char message[COUNTER_MESSAGE];
+	bool failed = true;
+	unsigned int nth;
+	int err;
+
+	counters_remote = variant->remote;
+	for (nth = 1; failed && nth < MOST_FAULTS; nth++) {
+		fault_begin(nth);
+		err = counters_measure(&self->nl, "host_hcall", &cycles, 1, message);
+		failed = fault_end();
+		EXPECT_TRUE(!err || err == -EOPNOTSUPP || err == -ENOMEM || err == -ENOBUFS)
+			TH_LOG("fault %u: %s (%s)", nth, strerror(-err), message);
+		/* what the answer says that was lost */
+		counters_hold(&self->nl, "host_hcall", false);
+	}
+	EXPECT_FALSE(failed);
 }
 
 TEST_HARNESS_MAIN
