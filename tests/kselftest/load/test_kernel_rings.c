@@ -144,7 +144,7 @@ static pid_t begin_to_write(void)
 		return child;
 	if (nl_open(&nl))
 		_exit(1);
-	while (!control_mark(&nl, REMOTE, 0, 0, 10))
+	while (!control_mark(&nl, REMOTE, 0, 0, 1000))
 		;
 	_exit(1);
 }

@@ -18,7 +18,7 @@ unload_all()
 	done
 }
 
-# Leave all CPUs attached to rings, with spare rings for a resize, and a trigger that stops the recording.
+# Leave all CPUs attached to rings, with spare rings for a resize, and a trigger that would start the recording.
 leave_rings()
 {
 	unload_all && modprobe hyptrace_leave && unload_all
@@ -41,12 +41,11 @@ says()
 	dmesg | tail -n "+$((log_mark + 1))" | grep -E "$1" >/dev/null
 }
 
-# Trace on each CPU, resize, unload, and remove the module. No trigger stops that.
+# Trace on each CPU, resize, unload, and remove the module. Events are recorded from the beginning.
 works()
 {
 	local cpu
-	ctl set hypervisor size=65536 && ctl event-set hypervisor event=selftest enabled=1 &&
-		ctl event-set hypervisor event=hyp_enter enabled=1 && ctl start hypervisor || return
+	ctl set hypervisor size=65536 && ctl event-set hypervisor event=selftest enabled=1 && ctl start hypervisor || return
 	for ((cpu = 0; cpu < cpus; cpu++)); do
 		ctl mark hypervisor value=1 count=10 cpu="$cpu" &&
 			awk '$1 == "written:" { exit $2 < 10 }' "/sys/kernel/debug/hyptrace/hypervisor/cpu$cpu" || return

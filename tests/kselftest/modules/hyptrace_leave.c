@@ -85,7 +85,7 @@ static int __init leave_init(void)
 	ret = hyptrace_writer_ops.load_trace_buffer(&rings, &writer) ?:
 	      hyptrace_writer_ops.enable_tracing(true, &writer) ?:
 	      hyptrace_writer_ops.prepare_resize(&spare_rings, &writer) ?:
-	      hyptrace_writer_ops.set_trigger(HYPTRACE_EVENT_hyp_enter, HYPTRACE_TRIGGER_STOP, 0,
+	      hyptrace_writer_ops.set_trigger(HYPTRACE_EVENT_hyp_enter, HYPTRACE_TRIGGER_START, 0,
 					      &writer);
 	if (ret)
 		hyptrace_writer_exit(&writer);
