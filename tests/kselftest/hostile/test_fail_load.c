@@ -294,12 +294,12 @@ TEST_F_TIMEOUT(fail_rings, pmu_of_el2, PATIENCE_S)
 	counters_remote = variant->remote;
 	for (nth = 1; failed && nth < MOST_FAULTS; nth++) {
 		fault_begin(nth);
-		err = counters_measure(&self->nl, "host_hcall", &cycles, 1, message);
+		err = counters_measure(&self->nl, "hyp_enter", &cycles, 1, message);
 		failed = fault_end();
 		EXPECT_TRUE(!err || err == -EOPNOTSUPP || err == -ENOMEM || err == -ENOBUFS)
 			TH_LOG("fault %u: %s (%s)", nth, strerror(-err), message);
 		/* what the answer says that was lost */
-		counters_hold(&self->nl, "host_hcall", false);
+		counters_hold(&self->nl, "hyp_enter", false);
 	}
 	EXPECT_FALSE(failed);
 }

@@ -59,7 +59,9 @@ pkvm_says_why()
 pkvm_traces_at_once()
 {
 	rmmod hyptrace_pkvm && modprobe hyptrace_pkvm trace=hyp_enter,hyp_exit || return
-	awk '$1 == "written:" { nr = $2 } END { exit !nr }' /sys/kernel/debug/hyptrace/hypervisor/cpu0 &&
+	# The driver asks EL2 to see what it has written, which are events, too.
+	cat /sys/kernel/debug/hyptrace/hypervisor/cpu* >/dev/null &&
+		awk '$1 == "written:" { nr += $2 } END { exit !nr }' /sys/kernel/debug/hyptrace/hypervisor/cpu* &&
 		rmmod hyptrace_pkvm && modprobe hyptrace_pkvm && ctl get hypervisor
 }
 
