@@ -70,6 +70,14 @@ TEST_F(query, owners_are_those_of_the_pages)
 	EXPECT_EQ(-ERANGE, get_owners(&self->nl, REMOTE, 0, HYPTRACE_PAGE_COUNT_MAX + 1));
 }
 
+TEST_F(query, a_remote_that_does_not_exist_is_answered_with_those_that_do)
+{
+	ASSERT_EQ(0, module_reload("hyptrace_faulty", "remotes=2"));
+	EXPECT_EQ(-ENODEV, get_owners(&self->nl, "gone", 0, 0));
+	EXPECT_NE(NULL, strstr(answer.message, "no such remote \"gone\"; registered: "));
+	EXPECT_NE(NULL, strstr(answer.message, "faulty, faulty2")) TH_LOG("%s", answer.message);
+}
+
 TEST_F(query, owners_that_are_not_known_are_an_error)
 {
 	ASSERT_EQ(0, set_parameter(PARAMETERS "owner_error", -EIO));

@@ -58,10 +58,8 @@ pkvm_says_why()
 # EL2 begins to trace with the module, as its parameter says.
 pkvm_traces_at_once()
 {
-	rmmod hyptrace_pkvm && modprobe hyptrace_pkvm trace=hyp_enter,hyp_exit || return
-	# The driver asks EL2 to see what it has written, which are events, too.
-	cat /sys/kernel/debug/hyptrace/hypervisor/cpu* >/dev/null &&
-		awk '$1 == "written:" { nr += $2 } END { exit !nr }' /sys/kernel/debug/hyptrace/hypervisor/cpu* &&
+	rmmod hyptrace_pkvm && modprobe hyptrace_pkvm trace=selftest && ctl mark hypervisor value=1 cpu=0 &&
+		grep '^written:[^0-9]*1$' /sys/kernel/debug/hyptrace/hypervisor/cpu0 &&
 		rmmod hyptrace_pkvm && modprobe hyptrace_pkvm && ctl get hypervisor
 }
 
