@@ -71,7 +71,7 @@ ELSEWHERE = {
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats", "test_firmware", "test_memory",
                                   "test_visits", "test_query", "test_register", "test_leftover.sh", "bats:remote/hotplug.bats",
-                                  "bats:boot/functions.bats"],
+                                  "bats:boot/functions.bats", "bats:watch/hypervisor.bats"],
         "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_call.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
@@ -101,7 +101,8 @@ ELSEWHERE = {
         "driver/core/remote.c": ["test_modules.sh"],
         "driver/netlink/filter.c": ["test_filter"],
         "driver/remotes/kernel_load.c": ["test_fail_load"],
-        "driver/remotes/pkvm.c": ["test_modules.sh", "test_visits"],
+        "driver/remotes/pkvm.c": ["test_modules.sh", "test_visits", "test_firmware"],
+        "driver/remotes/writer_pmu.c": ["test_pmu", "test_fail_load"],
     },
 }
 # The kernel has it in itself, so each mutant would be a new kernel.

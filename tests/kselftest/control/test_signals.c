@@ -13,7 +13,8 @@
 #include "faulty.h"
 #include "page.h"
 
-#define FIRST	100	/* bytes of a sub-buffer that are read at first */
+#define FIRST		100	/* bytes of a sub-buffer that are read at first */
+#define PATIENCE_MS	20000
 
 static char data[3 * PAGE_MAX];
 static int fd;
@@ -93,14 +94,14 @@ static void wait_until_stalled(void)
 		usleep(1000);
 }
 
-/* Give a process a second to reach its wait: S if any signal ends it, D if only SIGKILL does. */
+/* Give a process time to reach its wait: S if any signal ends it, D if only SIGKILL does. */
 static bool is_waiting(pid_t pid, char expected)
 {
 	char path[32], text[PARAMETER_SIZE], state = 0;
 	unsigned int i;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (i = 0; i < 1000 && state != expected; i++) {
+	for (i = 0; i < PATIENCE_MS && state != expected; i++) {
 		usleep(1000);
 		if (sscanf(read_parameter(path, text), "%*d (%*[^)]) %c", &state) != 1)
 			return false;
