@@ -13,7 +13,7 @@ fi
 workload >/dev/null || exit
 case $1 in
 host)
-	hyptrace stop && hyptrace show -q --ns >/mnt/share/shown || exit
+	modprobe hyptrace_calls message=77 && hyptrace stop && hyptrace show -q --ns >/mnt/share/shown || exit
 	echo c >/proc/sysrq-trigger
 	;;
 hyp)

@@ -45,6 +45,10 @@ static unsigned int fault;
 module_param(fault, uint, 0444);
 MODULE_PARM_DESC(fault, "have EL2 panic at a point: enum hyptrace_fault_point");
 
+static unsigned int message;
+module_param(message, uint, 0444);
+MODULE_PARM_DESC(message, "have EL2 write the event hyp_printk with this number");
+
 static struct area *area;
 static struct page *area_pages;
 /* The tests use the second half of these. No string of the kernel ends right before it. */
@@ -512,6 +516,8 @@ static int __init calls_init(void)
 	ret = share_area() ?: misc_register(&device);
 	if (ret)
 		free_pages_of_tests();
+	else if (message)
+		hyptrace_el2.call(HYPTRACE_OP_WRITE, message, HYPTRACE_WRITE_PRINTK, 0);
 
 	return ret;
 }
