@@ -13,7 +13,8 @@ fi
 workload >/dev/null || exit
 case $1 in
 host)
-	modprobe hyptrace_calls message=77 && hyptrace stop && hyptrace show -q --ns >/mnt/share/shown || exit
+	hyptrace disable hyp_enter hyp_exit && modprobe hyptrace_calls message=77 && hyptrace stop &&
+		hyptrace show -q --ns >/mnt/share/shown || exit
 	echo c >/proc/sysrq-trigger
 	;;
 hyp)
