@@ -60,7 +60,8 @@ LOCKDOWN, OF_LOCKDOWN = "test_lockdown.sh", "locked_down"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 180 if MACHINE == "um" else 300
-# What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where
+# What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where.
+# print_event() of pkvm.c is for a panic: tests/blackbox/panic.sh noticed its mutants, which were tried by hand.
 ELSEWHERE = {
     "pkvm": {
         "driver/core/reader.c": ["test_idle"],
