@@ -45,7 +45,7 @@ options=() el2_only=(-V test -V test_overwrite -V test_discard -V test_writer) m
 declare -A remotes=([hyptrace_test]=test [hyptrace_pkvm]=hypervisor)
 if [[ -n $HYPTRACE_REFUSED ]]; then
 	# leave out the variants of the remote "hypervisor"
-	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard)
+	options=(-V hypervisor -V hypervisor_overwrite -V hypervisor_discard -V hypervisor_kernel)
 else
 	modules+=(hyptrace_pkvm)
 	[[ -z ${HYPTRACE_EL2_ONLY:-} ]] || options=("${el2_only[@]}")
