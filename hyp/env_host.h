@@ -42,8 +42,11 @@ typedef long long s64;
 
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
+#define GENMASK(h, l)		((unsigned int)GENMASK_ULL(h, l))
 #define GENMASK_ULL(h, l)	(((2ULL << (h)) - 1) & ~((1ULL << (l)) - 1))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((a) - 1))
+#define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define sizeof_field(type, field)	sizeof(((type *)0)->field)
 #define offsetofend(type, field)	\
 	(offsetof(type, field) + sizeof(((type *)0)->field))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
@@ -113,6 +116,10 @@ extern __thread struct hyptrace_ring *hyptrace_host_ring;
 
 #define HYPTRACE_NR_CPUS	8
 
+#define DECLARE_PER_CPU(type, name)	extern __thread type name
+#define DEFINE_PER_CPU(type, name)	__thread type name
+#define this_cpu_ptr(at)		(at)
+
 /* The program must define these, too: its CPUs, a counter, and the owner of each page. */
 u32 hyptrace_nr_cpus(void);
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu);
@@ -129,6 +136,11 @@ static inline void hyptrace_clean(void *va, size_t size)
 	(void)va;
 	(void)size;
 }
+
+#define le32_to_cpu(x)		(x)
+
+/* Only a program with function/function.c needs it. */
+bool is_protected_kvm_enabled(void);
 
 int hyptrace_get_page_states(u64 pfn, struct hyptrace_page_states *states);
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Choosing which functions of EL2 are traced, and recording what they have done when EL2 returns to
- * the host. EL2 changes its own text. The host names a function by its id only: where the
+ * the host. EL2 changes its own text: text.c. The host names a function by its id only: where the
  * instruction is, and what it becomes, EL2 takes from its own memory. Called by hcall.c.
  */
-#include <nvhe/mm.h>
-
 #include "function.h"
 #include "../hooks.h"
 
@@ -29,31 +27,6 @@ DEFINE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 
 /* Protects the text: no lock is taken inside it */
 static hyptrace_lock_t text_lock = HYPTRACE_LOCK_INIT;
-
-/*
- * EL2 may only execute its text: this maps the page once more, for this CPU. False if the mapping
- * is not that of the text: nothing has changed.
- */
-static bool write_text(const u8 *at, u32 old, u32 new)
-{
-	/* Kernels before 7.1 do not add the offset in the page. */
-	u32 *to = hyp_fixmap_map(__hyp_pa(at) & PAGE_MASK) + offset_in_page(at);
-	bool is_text;
-
-	/* With E2H, QEMU 7.2 ignores the VALE2IS by which the page before was unmapped. */
-	asm volatile("tlbi alle2is\n\tdsb ish\n\tisb" : : : "memory");
-	is_text = READ_ONCE(*to) == cpu_to_le32(old);
-	if (is_text) {
-		WRITE_ONCE(*to, cpu_to_le32(new));
-		asm volatile(ALTERNATIVE("dc cvau, %0", "dc civac, %0",
-					 ARM64_WORKAROUND_CLEAN_CACHE)
-			     "\n\tdsb ish" : : "r" (to) : "memory");
-	}
-	hyp_fixmap_unmap();
-	asm volatile("ic ivau, %0\n\tdsb ish\n\tisb" : : "r" (at) : "memory");
-
-	return is_text;
-}
 
 /**
  * hyptrace_function_set() - trace a function, or cease to
@@ -88,7 +61,7 @@ int hyptrace_function_set(u64 id, u64 on)
 	if (old == new)
 		return 0;
 
-	return old == (on ? NOP : branch) && write_text(at, old, new) ? 0 : -EIO;
+	return old == (on ? NOP : branch) && hyptrace_write_text(at, old, new) ? 0 : -EIO;
 }
 
 /* Nothing synchronises these reads of the counter: a later one may be smaller. */

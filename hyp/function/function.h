@@ -50,7 +50,8 @@ struct hyptrace_calls {
 	u64 forgotten;			/* likewise in this call, but there was no room */
 };
 
-#if defined(CONFIG_HYPTRACE_EL2_FUNCTIONS) && defined(__KVM_NVHE_HYPERVISOR__)
+#if defined(CONFIG_HYPTRACE_EL2_FUNCTIONS) && \
+	(defined(__KVM_NVHE_HYPERVISOR__) || defined(HYPTRACE_ENV_HOST))
 
 DECLARE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 
@@ -59,6 +60,7 @@ extern const s32 hyptrace_function_places[];
 extern const s32 hyptrace_function_places_end[];
 extern const u8 hyptrace_function_stubs[];
 
+bool hyptrace_write_text(const u8 *at, u32 old, u32 new);
 int hyptrace_function_set(u64 id, u64 on);
 void hyptrace_functions_record(void);
 void __hyptrace_functions_end(void);

@@ -31,8 +31,8 @@ FOLDERS = {
     "hyp": (("hyp/**/*.c", "hyp/**/*.h"), 99),
     "tools/lib": (("tools/lib/**/*.c", "tools/lib/**/*.h"), 95),
 }
-# The environment of hyp/: the tests use their own.
-LEFT_OUT = {"hyp/env.h", "hyp/env_host.h"}
+# The environment of hyp/, and the assembly by which EL2 changes its text: the tests use their own.
+LEFT_OUT = {"hyp/env.h", "hyp/env_host.h", "hyp/function/text.c"}
 MUTANTS, MINUTES = 600, 55
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
 
