@@ -3,6 +3,8 @@
  * Which functions of EL2 are traced, and what is recorded of them. The stubs, which are arm64
  * assembly, are played by this test: it changes no text, but an array.
  */
+#include <pthread.h>
+
 #include "filter_terms.h"
 #include "ring_decode.h"
 
@@ -15,14 +17,15 @@
 #define SIZE		sizeof(struct hyptrace_entry_func)
 
 /* As the linker places what functions.awk has made */
-__asm__(".data\n.balign 4\n"
+__asm__(".pushsection .data\n.balign 4\n"
 	".globl hyptrace_function_places\nhyptrace_function_places:\n.zero 4 * 5\n"
 	".globl hyptrace_function_places_end\nhyptrace_function_places_end:\n"
-	".globl hyptrace_function_stubs\nhyptrace_function_stubs:\n.zero 16 * 5\n");
+	".globl hyptrace_function_stubs\nhyptrace_function_stubs:\n.zero 16 * 5\n"
+	".popsection\n");
 
 static u32 text[NR_FUNCTIONS];
 static bool is_protected, is_other_text;
-static unsigned int nr_writes;
+static unsigned int nr_writes, nr_wrong;
 static struct env_ring ring;
 
 bool is_protected_kvm_enabled(void)
@@ -37,9 +40,11 @@ bool hyptrace_write_text(const u8 *at, u32 old, u32 new)
 	nr_writes++;
 	if (is_other_text)
 		return false;
-	assert_true(to >= text && to < text + NR_FUNCTIONS);
-	assert_int_equal(*to, old);
-	*to = new;
+	/* Another thread would have changed it since it was read. */
+	sched_yield();
+	if (to < text || to >= text + NR_FUNCTIONS || READ_ONCE(*to) != old)
+		nr_wrong++;
+	WRITE_ONCE(*to, new);
 
 	return true;
 }
@@ -57,6 +62,7 @@ static int start(void **state)
 	is_protected = true;
 	is_other_text = false;
 	nr_writes = 0;
+	nr_wrong = 0;
 	memset(&hyptrace_calls, 0, sizeof(hyptrace_calls));
 	env_start(2 * env_ring_pages(NR_PAGES));
 	env_ring_load(&ring, CPU, 0, NR_PAGES, 0);
@@ -72,6 +78,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	(void)state;
+	assert_int_equal(nr_wrong, 0);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 	env_ring_free(&ring);
 	env_stop();
@@ -141,6 +148,30 @@ static void bad_requests_change_nothing(void **state)
 	assert_int_equal(nr_writes, 1);
 }
 
+static void *toggle(void *unused)
+{
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < 5000; i++)
+		if (hyptrace_function_set(0, i % 2))
+			__atomic_add_fetch(&nr_wrong, 1, __ATOMIC_RELAXED);
+
+	return NULL;
+}
+
+static void one_cpu_at_a_time_changes_the_text(void **state)
+{
+	pthread_t threads[2];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, toggle, NULL), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
 /* A function has returned. */
 static void add(u32 id, u64 depth, u64 begun, u64 ended)
 {
@@ -152,8 +183,11 @@ static void add(u32 id, u64 depth, u64 begun, u64 ended)
 	hyptrace_calls.used += sizeof(*call);
 }
 
-/* Read the payloads of all events in the sub-buffer that the writer is in. Return their number. */
-static u32 recorded(struct hyptrace_entry_func *entries)
+/*
+ * Read the payloads of all events in the sub-buffer that the writer is in. From that one on, all
+ * have that time. Return their number.
+ */
+static u32 recorded_from(struct hyptrace_entry_func *entries, int first, u64 time)
 {
 	struct decoded events[DECODE_MAX];
 	int i, nr = decode_both(env_rings[CPU].page, events);
@@ -161,11 +195,18 @@ static u32 recorded(struct hyptrace_entry_func *entries)
 	assert_true(nr >= 0);
 	for (i = 0; i < nr; i++) {
 		assert_int_equal(events[i].size, SIZE);
+		if (i >= first)
+			assert_int_equal(events[i].time, time);
 		memcpy(&entries[i], env_rings[CPU].page->data + events[i].offset, SIZE);
 		assert_int_equal(entries[i].common_type, HYPTRACE_EVENT_func);
 	}
 
 	return nr;
+}
+
+static u32 recorded(struct hyptrace_entry_func *entries)
+{
+	return recorded_from(entries, 0, 100000);
 }
 
 static void what_has_returned_is_recorded(void **state)
@@ -229,22 +270,67 @@ static void more_than_a_sub_buffer_holds_are_recorded(void **state)
 	assert_int_equal(dropped, 0);
 }
 
-/* The clock of EL2 was set after it had begun. */
+static noinline void dirty_stack(void)
+{
+	volatile u8 bytes[4096];
+	u32 i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0xa5;
+}
+
+/* The clock of EL2 was set after it had begun. 64 bits are not enough for its duration. */
 static void a_function_of_long_ago_is_recorded(void **state)
 {
+	static const struct hyptrace_entry_func expected = {
+		.common_type = HYPTRACE_EVENT_func, .id = 2, .depth = 1, .duration = 1ULL << 55,
+	};
 	struct hyptrace_entry_func entries[DECODE_MAX];
 
 	(void)state;
-	add(2, 1, 0, 100000);
-	add(3, 0, 99998, 99999);
+	env_counter = 1ULL << 55;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, ENV_NS_CLOCK, env_counter, 200000), 0);
+	/* From the first one on, the copy of the clock is valid. */
+	add(3, 0, env_counter + 1, env_counter + 2);
+	add(2, 1, 0, env_counter);
+	env_counter += 7;
+	add(4, 0, env_counter - 5, env_counter - 4);
+	dirty_stack();
 	hyptrace_functions_record();
-	assert_int_equal(recorded(entries), 2);
-	assert_int_equal(entries[0].id, 2);
-	assert_int_equal(entries[0].depth, 1);
-	assert_int_equal(entries[0].duration, 100000);
-	assert_int_equal(entries[0].ago, 0);
-	assert_int_equal(entries[1].id, 3);
-	assert_int_equal(entries[1].ago, 1);
+	assert_int_equal(recorded_from(entries, 0, 200007), 3);
+	assert_int_equal(entries[0].id, 3);
+	assert_int_equal(entries[0].duration, 1);
+	assert_int_equal(entries[0].ago, 5);
+	/* also what is between the fields */
+	assert_memory_equal(&entries[1].id, &expected.id, offsetof(struct hyptrace_entry_func, ago) -
+			    offsetof(struct hyptrace_entry_func, id));
+	assert_int_equal(entries[1].ago, 7);
+	assert_int_equal(entries[2].id, 4);
+	assert_int_equal(entries[2].duration, 1);
+	assert_int_equal(entries[2].ago, 4);
+}
+
+/* The copy of the clock is not valid then. */
+static void the_clock_may_have_changed(void **state)
+{
+	struct hyptrace_entry_func entries[DECODE_MAX];
+	u32 i;
+
+	(void)state;
+	add(0, 0, 99900, 99990);
+	hyptrace_functions_record();
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_CLOCK, 2 * ENV_NS_CLOCK, 90000, 100000), 0);
+	hyptrace_this_ring()->clock = (struct hyptrace_clock_copy){ .mult = 3 * ENV_NS_CLOCK };
+	env_counter = 95000;
+	for (i = 0; i < 2; i++)
+		add(1, 0, 94000, 94500);
+	hyptrace_functions_record();
+	hyptrace_calls.used = 0;
+	assert_int_equal(recorded_from(entries, 1, 110000), 3);
+	for (i = 1; i < 3; i++) {
+		assert_int_equal(entries[i].duration, 1000);
+		assert_int_equal(entries[i].ago, 1000);
+	}
 }
 
 static void a_filter_looks_at_each(void **state)
@@ -377,18 +463,36 @@ static void without_the_event_all_of_a_call_are_forgotten(void **state)
 	assert_int_equal(published(&dropped), 1);
 }
 
-/* Deeper than there are frames: a CPU is never, but nothing else must happen either. */
+/* @nr of each depth are in the list. Expect that those that are less deep than @depth remain. */
+static void expect_left(const u32 *nr, u32 depth)
+{
+	u32 of, i, left = 0, used = 0;
+
+	memset(&hyptrace_calls, 0, sizeof(hyptrace_calls));
+	for (of = 0; of < 64; of++)
+		for (i = 0; i < nr[of]; i++, used++)
+			add(0, of, 99000, 99100);
+	assert_int_equal(used, HYPTRACE_MAX_CALLS);
+	for (of = 0; of < depth; of++)
+		left += nr[of];
+	hyptrace_functions_record();
+	assert_int_equal(hyptrace_calls.used, left * sizeof(struct hyptrace_call));
+	assert_int_equal(hyptrace_calls.forgotten, HYPTRACE_MAX_CALLS - left);
+}
+
+/* No CPU is deeper than there are frames, but nothing else must happen either. */
 static void all_of_one_depth_are_forgotten_together(void **state)
 {
-	u32 i;
+	const u32 last = HYPTRACE_MAX_FRAMES - 1;
 
 	(void)state;
 	follow();
-	for (i = 0; i < HYPTRACE_MAX_CALLS; i++)
-		add(0, i < 100 ? 0 : HYPTRACE_MAX_FRAMES - 1, 99000, 99100);
-	hyptrace_functions_record();
-	assert_int_equal(hyptrace_calls.used, 100 * sizeof(struct hyptrace_call));
-	assert_int_equal(hyptrace_calls.forgotten, HYPTRACE_MAX_CALLS - 100);
+	expect_left((u32[64]){ [0] = 100, [5] = 412 }, 5);
+	expect_left((u32[64]){ [0] = 512 }, 0);
+	expect_left((u32[64]){ [0] = 185, [1] = 200, [2] = 127 }, 1);
+	expect_left((u32[64]){ [0] = 184, [1] = 200, [2] = 128 }, 2);
+	expect_left((u32[64]){ [0] = 112, [last - 1] = 200, [last] = 200 }, last);
+	expect_left((u32[64]){ [0] = 112, [last - 1] = 200, [last] = 100, [60] = 100 }, last);
 	end_follow();
 }
 
@@ -399,9 +503,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_are_chosen_one_by_one),
 		TEST(bad_requests_change_nothing),
+		TEST(one_cpu_at_a_time_changes_the_text),
 		TEST(what_has_returned_is_recorded),
 		TEST(more_than_a_sub_buffer_holds_are_recorded),
 		TEST(a_function_of_long_ago_is_recorded),
+		TEST(the_clock_may_have_changed),
 		TEST(a_filter_looks_at_each),
 		TEST(what_had_no_room_is_dropped),
 		TEST(what_is_not_wanted_is_forgotten),
