@@ -46,9 +46,9 @@ typedef long long s64;
 #define GENMASK_ULL(h, l)	(((2ULL << (h)) - 1) & ~((1ULL << (l)) - 1))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((a) - 1))
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
-#define sizeof_field(type, field)	sizeof((((type *)0)->field))
 #define offsetofend(type, field)	\
 	(offsetof(type, field) + sizeof(((type *)0)->field))
+#define sizeof_field(type, field)	(offsetofend(type, field) - offsetof(type, field))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define swap(a, b)			\
 	do {				\

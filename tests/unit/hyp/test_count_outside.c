@@ -238,6 +238,31 @@ static void switched_off(void **state)
 	assert_int_equal(outside_all(), 13);
 }
 
+static void reset_while_nothing_is_counted(void **state)
+{
+	(void)state;
+	round_trip();
+	assert_int_equal(count_on(0), 0);
+	assert_int_equal(count_reset(CPU), 0);
+	env_counter += 100;
+	assert_int_equal(outside_all(), 0);
+	assert_int_equal(count_on(ENTER), 0);
+	env_counter += 40;
+	assert_int_equal(outside(HYPTRACE_REASON_ERET_HOST), 40);
+}
+
+/* The other parts are of other counters. */
+static void first_part_of_a_reset(void **state)
+{
+	(void)state;
+	round_trip();
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 0, 0), 1);
+	env_counter += 100;
+	assert_true(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, 1, 0) >= 0);
+	env_counter += 10;
+	assert_int_equal(outside_all(), 110);
+}
+
 #define WITH_PAGES(test)	cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -250,6 +275,8 @@ int main(void)
 		WITH_PAGES(unnoticed_entry),
 		WITH_PAGES(not_counted),
 		WITH_PAGES(reset),
+		WITH_PAGES(reset_while_nothing_is_counted),
+		WITH_PAGES(first_part_of_a_reset),
 		WITH_PAGES(switched_off),
 	};
 

@@ -283,7 +283,7 @@ static noinline void dirty_stack(void)
 static void a_function_of_long_ago_is_recorded(void **state)
 {
 	static const struct hyptrace_entry_func expected = {
-		.common_type = HYPTRACE_EVENT_func, .id = 2, .depth = 1, .duration = 1ULL << 55,
+		.id = 2, .depth = 1, .duration = 1ULL << 55,
 	};
 	struct hyptrace_entry_func entries[DECODE_MAX];
 
@@ -302,8 +302,8 @@ static void a_function_of_long_ago_is_recorded(void **state)
 	assert_int_equal(entries[0].duration, 1);
 	assert_int_equal(entries[0].ago, 5);
 	/* also what is between the fields */
-	assert_memory_equal(&entries[1].id, &expected.id, offsetof(struct hyptrace_entry_func, ago) -
-			    offsetof(struct hyptrace_entry_func, id));
+	assert_memory_equal(&entries[1].id, &expected.id,
+			    offsetof(struct hyptrace_entry_func, ago) - HYPTRACE_FUNC_ID_OFFSET);
 	assert_int_equal(entries[1].ago, 7);
 	assert_int_equal(entries[2].id, 4);
 	assert_int_equal(entries[2].duration, 1);
