@@ -340,6 +340,17 @@ static void the_end_keeps_the_sums(void **state)
 	check_key(KEY(host_hcall, CALL), 3, 0, 0, 0);
 }
 
+static void a_reset_is_of_what_was_measured_too(void **state)
+{
+	(void)state;
+	hypercall();
+	assert_int_equal(count_reset(CPU), 0);
+	check_key(KEY(host_hcall, CALL), 0, 0, 0, 0);
+	hypercall();
+	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
+	check_key(KEY(hyp_enter, HYPTRACE_REASON_HVC), 1, 1, 107, 309);
+}
+
 /* Without the pages of the counters, too, the host can end it. */
 static void the_end_needs_no_pages(void **state)
 {
@@ -404,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_keeps_the_sums, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(a_reset_is_of_what_was_measured_too, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_needs_no_pages, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(a_cpu_that_was_off_measures_nothing, start_pmu,
 						stop),
