@@ -340,7 +340,7 @@ static void the_end_keeps_the_sums(void **state)
 	check_key(KEY(host_hcall, CALL), 3, 0, 0, 0);
 }
 
-static void a_reset_is_of_what_was_measured_too(void **state)
+static void a_reset_is_of_these_too(void **state)
 {
 	(void)state;
 	hypercall();
@@ -415,7 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_keeps_the_sums, start_pmu, stop),
-		cmocka_unit_test_setup_teardown(a_reset_is_of_what_was_measured_too, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(a_reset_is_of_these_too, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_needs_no_pages, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(a_cpu_that_was_off_measures_nothing, start_pmu,
 						stop),
