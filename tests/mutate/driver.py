@@ -4,7 +4,8 @@
 
 driver.py tries a random sample of the mutants: MUTANTS= of them (300; "all" for every one), chosen by SEED=, for at most
 MINUTES=. MACHINE=um (the default) tries those that a kernel in user mode can execute, the other machines of machine.sh others
-of the sample (ELSEWHERE), and those that have survived elsewhere. These need RESULTS= of a run with MACHINE=um. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
+of the sample (ELSEWHERE), and those that have survived elsewhere. These need RESULTS= of a run with MACHINE=um. ONLY=TEXT
+tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
 RESULTS=FILE keeps the result of each mutant: a later run with that file goes on where this one has stopped, and AGAIN=1 tries
 those again that have survived, AGAIN=rest only those for which there are more tests. At its end, such a run writes all of
 them into "results-driver", with which it begins, too.
@@ -60,8 +61,8 @@ LOCKDOWN, OF_LOCKDOWN = "test_lockdown.sh", "locked_down"
 # Files that a unit test executes on the host
 UNIT = {"driver/core/subbuf.c": "test_record_little"}
 LIMIT_S = 180 if MACHINE == "um" else 300
-# What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and where.
-# print_event() of pkvm.c is for a panic: tests/blackbox/panic.sh noticed its mutants, which were tried by hand.
+# What tests those files, and those statements, that the kernel in user mode does not execute, or not with a hypervisor, and
+# where. print_event() of pkvm.c is for a panic: tests/blackbox/panic.sh noticed its mutants, which were tried by hand.
 ELSEWHERE = {
     "pkvm": {
         "driver/core/reader.c": ["test_idle"],
@@ -72,7 +73,7 @@ ELSEWHERE = {
         "driver/remotes/pkvm.c": ["test_modules.sh", "test_hypercall_names", "test_hypercalls", "test_exits", "test_guest",
                                   "bats:boot/pmu.bats", "bats:remote/list.bats", "test_firmware", "test_memory",
                                   "test_visits", "test_query", "test_register", "test_leftover.sh", "bats:remote/hotplug.bats",
-                                  "bats:boot/functions.bats", "bats:watch/hypervisor.bats"],
+                                  "bats:boot/functions.bats"],
         "driver/remotes/writer.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
         "driver/remotes/writer_call.c": ["test_control", "bats:remote/hotplug.bats"],
         "driver/remotes/writer_count.c": ["bats:remote/hotplug.bats", "test_leftover.sh", "test_counters"],
@@ -94,7 +95,6 @@ ELSEWHERE = {
     "debug": {
         "driver/core/debugfs.c": ["test_query"],
         "driver/core/dump.c": ["test_modules.sh"],
-        "driver/core/event_hold.c": ["test_event_hold"],
         "driver/core/event_set.c": ["test_filter"],
         "driver/core/look.c": ["test_poll"],
         "driver/core/losses.c": ["test_notify"],
@@ -102,7 +102,7 @@ ELSEWHERE = {
         "driver/core/remote.c": ["test_modules.sh"],
         "driver/netlink/filter.c": ["test_filter"],
         "driver/remotes/kernel_load.c": ["test_fail_load"],
-        "driver/remotes/pkvm.c": ["test_modules.sh", "test_visits", "test_firmware"],
+        "driver/remotes/pkvm.c": ["test_modules.sh", "test_visits", "test_firmware", "bats:watch/hypervisor.bats"],
         "driver/remotes/writer_pmu.c": ["test_pmu", "test_fail_load"],
     },
 }

@@ -8,6 +8,8 @@
 #ifndef __FAULTY_H
 #define __FAULTY_H
 
+#include <unistd.h>
+
 #include "control.h"
 #include "module.h"
 #include "parameter.h"
@@ -28,6 +30,12 @@ static inline bool is_stalled(void)
 	char text[PARAMETER_SIZE];
 
 	return *read_parameter(PARAMETERS "stalls", text) == 'Y';
+}
+
+static inline void wait_until_stalled(void)
+{
+	while (!is_stalled())
+		usleep(1000);
 }
 
 /* Common to both fixtures below. The driver changes events in the order of their ids. */

@@ -87,8 +87,7 @@ TEST_F(busy, others_do_not_wait_for_it)
 		ASSERT_EQ(0, control_ready(&self->nl, REMOTE, 16 * PAGE, HYPTRACE_MODE_OVERWRITE));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", STALL_LOAD | STALL_RELEASE));
 	child = begin(variant->cmd);
-	while (!is_stalled())
-		usleep(1000);
+	wait_until_stalled();
 	/* It waits for the first one, unless that one is a mark. */
 	second = begin(HYPTRACE_CMD_START);
 
@@ -123,8 +122,7 @@ TEST_F(exchange, nobody_looks_at_a_ring_meanwhile)
 	ASSERT_EQ(1, poll(&poll_fd, 1, 0));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", STALL_EXCHANGE));
 	child = begin(HYPTRACE_CMD_SET);
-	while (!is_stalled())
-		usleep(1000);
+	wait_until_stalled();
 	EXPECT_EQ(0, poll(&poll_fd, 1, 0));
 	ASSERT_EQ(0, set_parameter(PARAMETERS "stall", 0));
 	EXPECT_TRUE(has_ended(child));

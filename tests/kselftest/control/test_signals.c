@@ -88,12 +88,6 @@ static int end_module(void)
 	return -module_unload("hyptrace_faulty");
 }
 
-static void wait_until_stalled(void)
-{
-	while (!is_stalled())
-		usleep(1000);
-}
-
 /* Give a process time to reach its wait: S if any signal ends it, D if only SIGKILL does. */
 static bool is_waiting(pid_t pid, char expected)
 {

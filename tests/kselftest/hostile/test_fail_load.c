@@ -298,7 +298,7 @@ TEST_F_TIMEOUT(fail_rings, pmu_of_el2, PATIENCE_S)
 		failed = fault_end();
 		EXPECT_TRUE(!err || err == -EOPNOTSUPP || err == -ENOMEM || err == -ENOBUFS)
 			TH_LOG("fault %u: %s (%s)", nth, strerror(-err), message);
-		/* what the answer says that was lost */
+		/* It may have been done, and its answer lost. */
 		counters_hold(&self->nl, "hyp_enter", false);
 	}
 	EXPECT_FALSE(failed);
