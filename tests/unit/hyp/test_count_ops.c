@@ -254,6 +254,25 @@ static void reset(void **state)
 	assert_int_equal(counted(), 2);
 }
 
+/* Each part changes its own counters once, and no others. Those of hyp_exit are of no part. */
+static void parts_of_a_reset(void **state)
+{
+	u64 before[HYPTRACE_COUNT_KEYS], part;
+	u32 key;
+
+	(void)state;
+	for (part = 0; part < COUNT_PARTS; part++) {
+		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
+			before[key] = count_published(&pages, key)->seq;
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, part, 0),
+				 part + 1 < COUNT_PARTS);
+		for (key = 0; key < HYPTRACE_COUNT_KEYS; key++)
+			assert_int_equal(count_published(&pages, key)->seq - before[key],
+					 key / HYPTRACE_COUNT_KEYS_PER_RESET == part &&
+					 key < HYPTRACE_COUNT_KEY_hyp_exit ? 2 : 0);
+	}
+}
+
 /* Another CPU may not change what this CPU counts, or reset it, unless this one is off. */
 static void from_another_cpu(void **state)
 {
@@ -375,6 +394,7 @@ int main(void)
 		WITH_PAGES(bad_events),
 		WITH_PAGES(free_while_counting),
 		WITH_PAGES(reset),
+		WITH_PAGES(parts_of_a_reset),
 		WITH_PAGES(from_another_cpu),
 		WITH_PAGES(cpu_off),
 		WITH_PAGES(cpu_on_again),

@@ -372,6 +372,31 @@ static void refusals(void **state)
 	stop();
 }
 
+/* All pointers to tables change rings, and nothing that is behind them. */
+static void directory_pointers(void **state)
+{
+	const u32 end = (sizeof(*ring) - offsetof(struct hyptrace_ring, dir)) / sizeof(void *);
+	void **theirs = (void **)env_spare_rings[CPU].dir, **ours = (void **)ring->dir;
+	u32 i;
+
+	(void)state;
+	start(4, 0);
+	load(&host.spare, true, 4, 0);
+	for (i = 1; i < end; i++) {
+		ours[i] = &ours[i];
+		theirs[i] = &theirs[i];
+	}
+	exchange();
+	for (i = 1; i < end; i++) {
+		bool changed = i < HYPTRACE_MAX_DIRS;
+
+		assert_ptr_equal(ours[i], changed ? &theirs[i] : &ours[i]);
+		assert_ptr_equal(theirs[i], changed ? &ours[i] : &theirs[i]);
+	}
+	free_ring(&host.spare, true);
+	stop();
+}
+
 /* Resize from one directory to two and back: moved sub-buffers go to the end of the ring. */
 static void two_directories(void **state)
 {
@@ -523,6 +548,7 @@ int main(void)
 		cmocka_unit_test(discard),
 		cmocka_unit_test(other_mode),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(directory_pointers),
 		cmocka_unit_test(two_directories),
 		cmocka_unit_test(reset_between),
 		cmocka_unit_test(half_a_reset),
