@@ -186,6 +186,18 @@ static void selftest(void **state)
 	assert_int_equal(written(), 3);
 }
 
+/* The host can ask for no other event, also not with one of its numbers in the lower half. */
+static void no_such_event(void **state)
+{
+	(void)state;
+	assert_int_equal(trap(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_PRINTK + 1), -EINVAL);
+	assert_int_equal(trap(HYPTRACE_OP_WRITE, 7, BIT_ULL(32)), -EINVAL);
+	assert_int_equal(trap(HYPTRACE_OP_WRITE, 7, ~0ULL), -EINVAL);
+	assert_int_equal(written(), 0);
+	assert_int_equal(trap(HYPTRACE_OP_WRITE, 7, HYPTRACE_WRITE_SELFTEST), 0);
+	assert_int_equal(written(), 1);
+}
+
 /* After the selftest event, the hypercall is as silent as before. */
 static void silent_after_selftest(void **state)
 {
@@ -509,6 +521,7 @@ int main(void)
 		WITH_RING(own_calls),
 		WITH_RING(own_calls_to_the_firmware),
 		WITH_RING(selftest),
+		WITH_RING(no_such_event),
 		WITH_RING(silent_after_selftest),
 		WITH_RING(events_within),
 		WITH_RING(first_and_last),
