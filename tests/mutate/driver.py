@@ -288,7 +288,7 @@ class Run:
     def __init__(self, deadline):
         self.deadline, self.equivalents, self.known = deadline, read_list(EQUIVALENTS), read_list(KNOWN)
         self.lock, self.error = threading.Lock(), None
-        self.accidents, self.unchanged, self.keys, self.done = [], 0, {}, {}
+        self.accidents, self.unchanged, self.keys, self.done = [], 0, set(), {}
         # of other machines, which this one tries again
         self.survivors = set()
         self.kills, self.seconds, self.counts, self.nr_tests = {}, {}, {}, collections.Counter()
@@ -356,13 +356,6 @@ class Run:
         self.nr_tests = collections.Counter((path, line) for name in names for path, executed in self.executed[name].items()
                                             for line in executed)
 
-    def set_keys(self, mutants):
-        """Give each mutant a key for the file of results: some have the same name."""
-        seen = collections.Counter()
-        for mutant in mutants:
-            seen[mutant.name] += 1
-            self.keys[id(mutant)] = f"{mutant.name} #{seen[mutant.name]}"
-
     def percent(self):
         executed = {path: set().union(*(paths.get(path, ()) for paths in self.executed.values())) for path in self.with_code}
         return 100 * sum(map(len, executed.values())) / sum(map(len, self.with_code.values()))
@@ -373,7 +366,7 @@ class Run:
     def go_on(self, file, chosen):
         """Read the results of earlier runs from this file. Of the chosen mutants, return the keys of those that it has, and of
         those that need not be tried."""
-        hashes = {outcomes.hash_of(key): key for key in self.keys.values()}
+        hashes = {outcomes.hash_of(key): key for key in self.keys}
         done = {hashes[name]: row for name, row in outcomes.read_results().items() if name in hashes}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
@@ -382,11 +375,10 @@ class Run:
                 # the last result of a mutant counts; a row may be cut
                 if len(columns) == 3:
                     done[columns[2]] = columns[:2]
-        present = set(self.keys.values())
         # the lists may have changed
-        done = {key: row for key, row in done.items() if key in present and row[1] != "the list" and not self.is_listed(key)}
+        done = {key: row for key, row in done.items() if key in self.keys and row[1] != "the list" and not self.is_listed(key)}
         self.done = dict(done)
-        known = set(done).intersection(self.keys[id(mutant)] for mutant in chosen)
+        known = set(done).intersection(mutant.key for mutant in chosen)
         if MACHINE != "um":
             self.survivors = {key for key, (result, by) in done.items() if result == SURVIVED and not by.startswith(MACHINE) and
                               key.split(":")[0] in ELSEWHERE[MACHINE]}
@@ -428,7 +420,7 @@ class Run:
         in_um = mutant.path in self.with_code and (not lines_of or any(
             lines_of & paths.get(mutant.path, set()) for paths in self.executed.values()))
         machines = [machine for machine, paths in ELSEWHERE.items() if mutant.path in paths and not in_um]
-        return MACHINE in (machines or ["um"]) or self.keys[id(mutant)] in self.survivors
+        return MACHINE in (machines or ["um"]) or mutant.key in self.survivors
 
     def best_first(self, mutant, names):
         """Sort tests: those first that kill most mutants of this function and file per second, or have their name."""
@@ -467,9 +459,9 @@ class Run:
         return cases.group(names, ONE_BY_ONE) + ([LOCKDOWN] if any(OF_LOCKDOWN in line for line in near) else [])
 
     def judge(self, tree, mutant):
-        if self.equivalents.intersection((mutant.name, self.keys[id(mutant)])):
+        if self.equivalents.intersection((mutant.name, mutant.key)):
             return EQUIVALENT, "the list"
-        if self.known.intersection((mutant.name, self.keys[id(mutant)])):
+        if self.known.intersection((mutant.name, mutant.key)):
             return SURVIVED, "the list"
         names = self.likely(mutant)
         try:
@@ -510,10 +502,10 @@ class Run:
                     continue
                 with self.lock:
                     self.count(result, by, mutant.name)
-                    self.done[self.keys[id(mutant)]] = result, by
+                    self.done[mutant.key] = result, by
                     if results:
                         with open(results, "a", encoding="utf-8") as file:
-                            file.write(f"{result}\t{by}\t{self.keys[id(mutant)]}\n")
+                            file.write(f"{result}\t{by}\t{mutant.key}\n")
                 if os.environ.get("VERBOSE"):
                     print(f"{result} by {by} - {mutant}", flush=True)
         except queue.Empty:
@@ -543,25 +535,25 @@ def main(only):
             for i in range(WORKERS):
                 trees.append(Tree(os.path.join(folder, str(i))))
             everything = list_mutants()
-            run.set_keys(everything)
+            run.keys = {mutant.key for mutant in everything}
             chosen = [mutant for mutant in everything
                       if (not only or mutant.path in only) and os.environ.get("ONLY", "") in mutant.name]
             if not chosen:
                 raise SystemExit("nothing to mutate: no mutant is in these files and has the text of ONLY=")
             # a change of the driver leaves the other mutants of the sample as they are
-            chosen.sort(key=lambda mutant: hashlib.sha256(f"{seed} {run.keys[id(mutant)]}".encode()).digest())
+            chosen.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.key}".encode()).digest())
             results = os.environ.get("RESULTS")
             known, done = run.go_on(results, chosen) if results else ((), ())
             if size != "all":
                 # mutants that an earlier run has tried stay part of the sample
-                chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if run.keys[id(mutant)] in known]
+                chosen = chosen[:int(size)] + [mutant for mutant in chosen[int(size):] if mutant.key in known]
             print(f"driver: {len(chosen)} of {len(everything)} mutants", flush=True)
             run.begin(trees, results and results + ".lines")
             for tree in trees:
                 tree.seconds = run.seconds
             todo = queue.Queue()
             for i, mutant in enumerate(mutant for mutant in chosen
-                                       if run.keys[id(mutant)] not in done and run.is_mine(mutant)):
+                                       if mutant.key not in done and run.is_mine(mutant)):
                 if i % UNCHANGED == UNCHANGED - 1:
                     todo.put(None)
                 todo.put(mutant)
@@ -580,7 +572,7 @@ def main(only):
     if run.error:
         raise run.error
     for mutant in chosen:
-        result, by = run.done.get(run.keys[id(mutant)], (None, None))
+        result, by = run.done.get(mutant.key, (None, None))
         if result == SURVIVED and by != "the list":
             print(f"{result} {by} - {mutant}")
     tried = sum(run.counts.values())

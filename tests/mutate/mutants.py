@@ -5,6 +5,7 @@ The parser knows just enough C to find the statements of each function, also of 
 wrong, the mutant does not compile and is not counted.
 """
 
+import collections
 import re
 from dataclasses import dataclass
 
@@ -52,11 +53,17 @@ class Mutant:
     source: str     # the whole file with the mutant, and without
     original: str
     lines: range    # those of the statement
+    number: int     # 1 for the first mutant with this name, then 2
 
     @property
     def name(self):
         """The name in the list of equivalent mutants. It has no line number, so it stays valid."""
         return f"{self.path}: {self.function}(): {self.old} => {self.new}"
+
+    @property
+    def key(self):
+        """The name in the list of results, and of equivalent mutants where not all that have the name are."""
+        return f"{self.name} #{self.number}"
 
     def __str__(self):
         return f"{self.path}:{self.line}: {self.function}(): {self.old} => {self.new}"
@@ -262,6 +269,7 @@ def replaced(source, start, end, pieces):
 def mutants_of(path, source):
     """Yield all mutants of a file, in the order of its lines."""
     parser = Parser(source)
+    numbers = collections.Counter()
     for function, kind, first, behind in parser.statements:
         start, end = parser.tokens[first].start, parser.tokens[behind - 1].end
         old = one_line(source[start:end])
@@ -271,4 +279,7 @@ def mutants_of(path, source):
         for pieces in edits_of(parser, kind, first, behind):
             text = replaced(source, start, end, pieces)
             line = source.count("\n", 0, min(piece[0] for piece in pieces)) + 1
-            yield Mutant(path, line, function, old, one_line(text), source[:start] + text + source[end:], source, lines)
+            new = one_line(text)
+            numbers[function, old, new] += 1
+            yield Mutant(path, line, function, old, new, source[:start] + text + source[end:], source, lines,
+                         numbers[function, old, new])

@@ -111,10 +111,13 @@ class Run:
                 return KILLED, program.name
         return (EQUIVALENT, "the compiler") if same else (None, None)
 
+    def is_listed(self, mutant):
+        return not self.equivalents.isdisjoint((mutant.name, mutant.key))
+
     def judge(self, tree, mutant):
         tree.write(mutant.path, mutant.source)
         attempt = Attempt(tree, mutant)
-        listed = mutant.name in self.equivalents
+        listed = self.is_listed(mutant)
         try:
             for stage in (QUICK,) if listed else (QUICK, FULL):
                 result, by = self.try_stage(attempt, mutant, stage)
@@ -143,7 +146,7 @@ class Run:
             self.tried += 1
             if result == SURVIVED:
                 print(f"survived - {mutant}", flush=True)
-            elif result == KILLED and mutant.name in self.equivalents:
+            elif result == KILLED and self.is_listed(mutant):
                 print(f"killed by {by}, but listed in {EQUIVALENTS} - {mutant}", flush=True)
                 self.wrong += 1
             elif os.environ.get("VERBOSE"):
@@ -174,7 +177,7 @@ def main(only):
     if not everything:
         raise SystemExit(f"nothing to mutate in {' '.join(only)}")
     equivalents = read_equivalents()
-    gone = equivalents - {mutant.name for mutant in everything} if not only and not os.environ.get("ONLY") else set()
+    gone = equivalents.difference(*((mutant.name, mutant.key) for mutant in everything)) if not only and not os.environ.get("ONLY") else set()
     chosen = sample(everything, seed, size)
 
     with tempfile.TemporaryDirectory() as folder:

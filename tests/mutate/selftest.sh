@@ -18,8 +18,11 @@ int sum(const volatile int *numbers, int nr)
 
 	if (nr == 1)
 		return *numbers;
-	while (nr > 0)
+	while (nr > 0) {
 		ret += numbers[--nr];
+		if (nr == 1)
+			ret += 10;
+	}
 	return ret;
 }
 
@@ -72,19 +75,19 @@ ends()
 }
 
 echo '# SPDX-License-Identifier: GPL-2.0-only' >"$work/tests/mutate/equivalent"
-test_calls 'assert_int_equal(sum(numbers, 3), 12); assert_int_equal(sum(numbers, 1), 3);'
+test_calls 'assert_int_equal(sum(numbers, 3), 22); assert_int_equal(sum(numbers, 1), 3);'
 ends 1 '^survived - hyp/small.c:5: sum\(\): if \(nr == 1\) => if \(0\)$' \
-	'^survived - hyp/small.c:14: next\(\): x \+= 1; => x -= 1;$' '^hyp: [0-9]+ killed, [0-9]+ survived, 0 equivalent: [1-8]'
+	'^survived - hyp/small.c:17: next\(\): x \+= 1; => x -= 1;$' '^hyp: [0-9]+ killed, [0-9]+ survived, 0 equivalent: [1-8]'
 
 cat >>"$work/tests/mutate/equivalent" <<'END'
 
 # With one number the loop computes the same.
-hyp/small.c: sum(): if (nr == 1) => if (0)
+hyp/small.c: sum(): if (nr == 1) => if (0) #1
 hyp/small.c: sum(): if (nr == 1) => if (nr == 2)
 hyp/small.c: sum(): return *numbers; => {}
 END
-test_calls 'assert_int_equal(sum(numbers, 3), 12); assert_int_equal(sum(numbers, 1), 3); assert_int_equal(next(7), 8);' \
-	'assert_int_equal(sum(numbers, 2), 7); assert_int_equal(sum(numbers, 0), 0);'
+test_calls 'assert_int_equal(sum(numbers, 3), 22); assert_int_equal(sum(numbers, 1), 3); assert_int_equal(next(7), 8);' \
+	'assert_int_equal(sum(numbers, 2), 17); assert_int_equal(sum(numbers, 0), 0);'
 ends 1 '^killed by test_small, but listed in tests/mutate/equivalent - .*nr == 2' '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
 
 sed -i '/nr == 2/d' "$work/tests/mutate/equivalent"
