@@ -396,6 +396,24 @@ static void what_is_not_wanted_is_forgotten(void **state)
 	assert_int_equal(dropped, 0);
 }
 
+/* What has returned before func was selected is forgotten, but not when other events change. */
+static void what_has_returned_while_func_was_selected_stays(void **state)
+{
+	const u64 func = BIT_ULL(HYPTRACE_EVENT_func), selftest = BIT_ULL(HYPTRACE_EVENT_selftest);
+	u64 dropped;
+
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, selftest, 0), 0);
+	add(0, 0, 99000, 99100);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, func, 0), 0);
+	assert_int_equal(hyptrace_calls.used, 0);
+	add(1, 0, 99200, 99300);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, func | selftest, 0), 0);
+	hyptrace_functions_record();
+	assert_int_equal(published(&dropped), 1);
+	assert_int_equal(dropped, 0);
+}
+
 static void follow(void)
 {
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_TRIGGER, HYPTRACE_EVENT_func,
@@ -510,6 +528,7 @@ int main(void)
 		TEST(a_filter_looks_at_each),
 		TEST(what_had_no_room_is_dropped),
 		TEST(what_is_not_wanted_is_forgotten),
+		TEST(what_has_returned_while_func_was_selected_stays),
 		TEST(the_deepest_make_room_until_the_call_ends),
 		TEST(without_the_event_all_of_a_call_are_forgotten),
 		TEST(all_of_one_depth_are_forgotten_together),
