@@ -354,8 +354,10 @@ static void a_filter_looks_at_each(void **state)
 	assert_int_equal(filter_remove(CPU, HYPTRACE_EVENT_func), 0);
 }
 
+/* ... before the event that is recorded next */
 static void what_had_no_room_is_dropped(void **state)
 {
+	const struct hyptrace_subbuf *page;
 	u64 dropped;
 
 	(void)state;
@@ -364,6 +366,8 @@ static void what_had_no_room_is_dropped(void **state)
 	hyptrace_functions_record();
 	assert_int_equal(published(&dropped), 8);
 	assert_int_equal(dropped, 7);
+	page = env_rings[CPU].page;
+	assert_int_equal(decode_gap(page, page->commit), 7);
 	hyptrace_functions_record();
 	assert_int_equal(published(&dropped), 8);
 	assert_int_equal(dropped, 7);
