@@ -62,6 +62,7 @@ static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter
 #define read_mdcr()		(hyptrace_host_pmu.mdcr)
 #define read_pmcr()		(hyptrace_host_pmu.pmcr)
 #define nr_counters()		(hyptrace_host_pmu.nr)
+#define has_counter_of_instructions() (hyptrace_host_pmu.has_instructions)
 #else
 /* Only EL2 can count EL2. */
 #define hyptrace_pmu_read_counters(counter, end, counts) \
@@ -70,8 +71,8 @@ static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter
 #define read_mdcr()		0ULL
 #define read_pmcr()		0ULL
 #define nr_counters()		-1
-#endif
 #define has_counter_of_instructions() false
+#endif
 #define synchronize_counters()	do { } while (0)
 
 #endif

@@ -54,7 +54,8 @@ struct hyptrace_pmu {
 #ifdef HYPTRACE_ENV_HOST
 /* The PMU of a CPU of a host program, which is a thread */
 struct hyptrace_host_pmu {
-	int	nr;		/* without the counter of cycles */
+	int	nr;		/* without the counters of cycles and instructions */
+	bool	has_instructions;
 	u64	enabled;	/* bit per counter: PMCNTENSET_EL0 */
 	u64	mdcr;
 	u64	pmcr;

@@ -75,6 +75,7 @@ static enum hyptrace_move move(struct hyptrace_ring *ring, struct hyptrace_ring 
 	u32 before = hyptrace_previous_position(ring, ring->head);
 	struct hyptrace_slot *from = hyptrace_slot_at(spare, last), *to;
 
+	hyptrace_assert_held(&hyptrace_load_lock);
 	hyptrace_assert_held(&spare->lock);
 	spare->nr_unmoved--;
 	if (!hyptrace_ring_is_loaded(ring) || !ring->moves_pending)

@@ -25,6 +25,7 @@ u64 env_asked_cpu;
 u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
+void (*env_ring_hook)(u64 cpu);
 void (*env_pages_hook)(void);
 struct hyptrace_page_states env_page_states;
 int env_page_error;
@@ -68,6 +69,8 @@ u32 hyptrace_nr_cpus(void)
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
 	env_thread_calls++;
+	if (env_ring_hook)
+		env_ring_hook(cpu);
 	if (cpu > READ_ONCE(env_asked_cpu))
 		WRITE_ONCE(env_asked_cpu, cpu);
 
@@ -329,6 +332,7 @@ void env_start(u32 nr_pages)
 	env_absent = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
+	env_ring_hook = NULL;
 	env_pages_hook = NULL;
 	env_pages_known = false;
 	env_fail_take = env_fail_release = env_fail_share = 0;

@@ -375,9 +375,34 @@ static void a_cpu_that_was_off_measures_nothing(void **state)
 	check_key(KEY(host_hcall, CALL), 2, 1, 100, 300);
 }
 
+/* A CPU may have a counter of instructions beside that of cycles. It counts nothing else. */
+static void a_counter_of_instructions(void **state)
+{
+	const u64 what = hyptrace_pmu_counter(1, HYPTRACE_PMU_INSTRUCTIONS,
+					      HYPTRACE_PMU_INST_RETIRED);
+
+	(void)state;
+	hyptrace_host_pmu.enabled = ~0ULL;
+	hyptrace_host_pmu.types[HYPTRACE_PMU_INSTRUCTIONS] = BIT(27);
+	assert_int_equal(pmu(what), -EINVAL);
+	hyptrace_host_pmu.has_instructions = true;
+	assert_int_equal(pmu(hyptrace_pmu_counter(1, HYPTRACE_PMU_INSTRUCTIONS, 0)), -EINVAL);
+	assert_int_equal(pmu(what), 0);
+	assert_int_equal(hyptrace_this_ring()->counting.pmu.events[1], HYPTRACE_PMU_INST_RETIRED);
+	hyptrace_host_pmu.values[HYPTRACE_PMU_INSTRUCTIONS] = 5;
+	{
+		hyptrace_host_call(CALL, false, regs);
+		/* It has 64 bits. */
+		hyptrace_host_pmu.values[HYPTRACE_PMU_INSTRUCTIONS] += BIT_ULL(40);
+	}
+	hyptrace_host_exit();
+	check_key(KEY(host_hcall, CALL), 1, 1, 0, BIT_ULL(40));
+}
+
 static void refusals_change_nothing(void **state)
 {
 	(void)state;
+	hyptrace_host_pmu.enabled = ~BIT_ULL(3);
 	/* no such counter, not of that event, not enabled, no such place, none left */
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 6, 0)), -EINVAL);
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0)), -EINVAL);
@@ -414,6 +439,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
+		cmocka_unit_test_setup_teardown(a_counter_of_instructions, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_keeps_the_sums, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(a_reset_is_of_these_too, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_end_needs_no_pages, start_pmu, stop),

@@ -162,6 +162,22 @@ static void protected_guests(void **state)
 			 HYPTRACE_LOCK_HIDDEN);
 }
 
+static void next_turn(u64 cpu)
+{
+	if (cpu == ENV_CPUS - 1)
+		lock++;
+}
+
+/* The CPU that had the lock may have been silent until its turn was over, just before it is asked. */
+static void turn_over_meanwhile(void **state)
+{
+	(void)state;
+	queue_up(2, &lock, 20);
+	assert_int_equal(wait_for(20, 21, 10), 2);
+	env_ring_hook = next_turn;
+	assert_int_equal(wait_for(20, 21, 10), HYPTRACE_LOCK_HIDDEN);
+}
+
 /* Nor may the name of a CPU show later that it had to wait for such a guest. */
 static void hidden_turns(void **state)
 {
@@ -239,6 +255,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(old_turns, start, stop),
 		cmocka_unit_test_setup_teardown(two_cpus, start, stop),
 		cmocka_unit_test_setup_teardown(protected_guests, start, stop),
+		cmocka_unit_test_setup_teardown(turn_over_meanwhile, start, stop),
 		cmocka_unit_test_setup_teardown(hidden_turns, start, stop),
 		cmocka_unit_test_setup_teardown(silent, start, stop),
 		cmocka_unit_test_setup_teardown(counted, start, stop),

@@ -100,6 +100,31 @@ static void part(void **state)
 	}
 }
 
+/* The host can write what EL2 believes is the end of the sub-buffer. */
+static void bad_commit(void **state)
+{
+	static const u64 bad[] = { 2, 7, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_seal) + 4,
+				   PAGE_SIZE, 1 << 20, ~3ULL, ~0ULL };
+	struct hyptrace_seal *seal;
+	u64 commit;
+	u32 i;
+
+	(void)state;
+	load(HYPTRACE_RING_KEPT);
+	write_events(3);
+	seal = (void *)seal_of(ring->page);
+	commit = ring->page->commit;
+	for (i = 0; i < ENV_NR(bad); i++) {
+		memset(seal, 0x5a, sizeof(*seal));
+		ring->page->commit = bad[i];
+		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, CPU, 0, 0), 0);
+		assert_int_equal(sealed(ring->page), -1);
+	}
+	ring->page->commit = commit;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, CPU, 0, 0), 0);
+	assert_int_equal(sealed(ring->page), commit);
+}
+
 /* A ring that is full drops events: then its last sub-buffer is complete. */
 static void full(void **state)
 {
@@ -143,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(complete, stop),
 		cmocka_unit_test_teardown(part, stop),
+		cmocka_unit_test_teardown(bad_commit, stop),
 		cmocka_unit_test_teardown(full, stop),
 		cmocka_unit_test_teardown(cleared, stop),
 		cmocka_unit_test_teardown(others, stop),
