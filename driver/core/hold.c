@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A consumer keeps events enabled and tracing on while attached. Called by attach.c, device/. */
 #include <linux/bits.h>
+#include <linux/capability.h>
 #include <linux/printk.h>
 
 #include "internal.h"
@@ -42,6 +43,15 @@ static int update(struct hyptrace_remote *remote)
 	return err ?: hyptrace_tracing_start(remote, NULL);
 }
 
+/* In the trace of another user only what is on may be held, which changes nothing of it. */
+static bool may_hold(const struct hyptrace_remote *remote, const struct hyptrace_wants *held)
+{
+	if (!(held->events & ~hyptrace_wanted_events(remote)) &&
+	    (!held->tracing || wants_tracing(remote)))
+		return true;
+	return hyptrace_remote_is_own(remote) || capable(CAP_SYS_ADMIN);
+}
+
 static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
 		   const struct hyptrace_wants *held)
 {
@@ -52,6 +62,8 @@ static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *a
 		return -ENODEV;
 	if (!has_events(remote, held->events))
 		return -ENOENT;
+	if (!may_hold(remote, held))
+		return -EPERM;
 	attachment->held = *held;
 	err = update(remote);
 	if (!err)
@@ -68,7 +80,8 @@ static int replace(struct hyptrace_remote *remote, struct hyptrace_attachment *a
  * @attachment:	of a consumer of it
  * @held:	what it holds from now on
  * Return: 0; -EINTR if the caller was killed, -ENODEV if the remote was unregistered, -ENOENT or
- * -EOPNOTSUPP if it or its writer lacks an event, or a callback's error: then nothing changed.
+ * -EOPNOTSUPP if it or its writer lacks an event, -EPERM if that changes the trace of another user,
+ * or a callback's error: then nothing changed.
  */
 int hyptrace_remote_hold(struct hyptrace_remote *remote, struct hyptrace_attachment *attachment,
 			 const struct hyptrace_wants *held)

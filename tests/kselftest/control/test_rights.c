@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -237,6 +238,64 @@ TEST_F(refuse, to_unload_empty_rings_of_another_user)
 	ASSERT_EQ(0, control_load(&self->nl, remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
 	EXPECT_EQ(10 + HYPTRACE_STATE_LOADED, as_nobody(remote, user, attach_once));
 	EXPECT_EQ(10 + HYPTRACE_STATE_UNLOADED, as_nobody(remote, admin, attach_once));
+	EXPECT_EQ(0, chmod(DEVICE, 0600));
+}
+
+static int hold_event(int fd, uint16_t id, uint32_t flags)
+{
+	struct hyptrace_hold hold = {
+		.size = sizeof(hold), .flags = flags, .nr_events = 1, .events = (uintptr_t)&id,
+	};
+
+	return ioctl(fd, HYPTRACE_IOC_HOLD, &hold) ? -errno : 0;
+}
+
+/* selftest is enabled, and nothing else. Return 0 if what is on is held, and nothing more. */
+static int hold_what_is_on(struct nl *nl, const char *remote)
+{
+	int selftest = control_event_id(nl, remote, "selftest");
+	int other = control_event_id(nl, remote, "mark");
+	int fd = open_attached(remote, 0, 0);
+	struct info info;
+	bool tracing;
+
+	if (fd < 0 || selftest < 0 || other < 0 || control_info(nl, remote, &info))
+		return 1;
+	tracing = info.state == HYPTRACE_STATE_TRACING;
+	if (hold_event(fd, other, 0) != -EPERM)
+		return 2;
+	if (hold_event(fd, selftest, HYPTRACE_HOLD_TRACING) != (tracing ? 0 : -EPERM))
+		return 3;
+	if (hold_event(fd, other, HYPTRACE_HOLD_TRACING) != -EPERM)
+		return 4;
+	return hold_event(fd, selftest, 0) ? 5 : 0;
+}
+
+static int hold_more(struct nl *nl, const char *remote)
+{
+	int other = control_event_id(nl, remote, "mark"), fd = open_attached(remote, 0, 0);
+
+	return fd < 0 || other < 0 || hold_event(fd, other, HYPTRACE_HOLD_TRACING);
+}
+
+TEST_F(refuse, to_hold_more_than_is_on_in_the_trace_of_another_user)
+{
+	const uint64_t user = CAPABILITY(CAP_PERFMON), admin = CAPABILITY(CAP_SYS_ADMIN);
+	const char *remote = variant->remote;
+
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	ASSERT_EQ(0, start(&self->nl, remote));
+	ASSERT_EQ(0, control_snapshot(&self->nl, &before));
+	EXPECT_EQ(0, as_nobody(remote, user, hold_what_is_on));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, remote));
+	EXPECT_EQ(0, as_nobody(remote, user, hold_what_is_on));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, remote));
+	ASSERT_EQ(0, control_snapshot(&self->nl, &after));
+	EXPECT_TRUE(snapshot_equal(&before, &after));
+	EXPECT_EQ(0, as_nobody(remote, admin, hold_more));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, remote));
+	/* without a trace it is the user's own */
+	EXPECT_EQ(0, as_nobody(remote, user, hold_more));
 	EXPECT_EQ(0, chmod(DEVICE, 0600));
 }
 

@@ -168,7 +168,7 @@ static void next_turn(u64 cpu)
 		lock++;
 }
 
-/* The CPU that had the lock may have been silent until its turn was over, just before it is asked. */
+/* The CPU that had the lock may have been silent until its turn was over, just before this one asks. */
 static void turn_over_meanwhile(void **state)
 {
 	(void)state;

@@ -288,6 +288,8 @@ int hyptrace_reader_hold(struct hyptrace_reader *reader, const uint16_t *events,
 		return hyptrace_error_set(err, ENOENT, "no such event");
 	if (errno == EOPNOTSUPP)
 		return hyptrace_error_set(err, EOPNOTSUPP, "an event is not in this kernel");
+	if (errno == EPERM)
+		return hyptrace_error_set(err, EPERM, "it is the trace of another user: to enable events in it, or to start it, needs CAP_SYS_ADMIN");
 	return hyptrace_error_set(err, errno, "%m");
 }
 
