@@ -61,9 +61,11 @@ void __hyptrace_run_begin(struct hyptrace_ring *ring, u32 handle, u16 index)
 {
 	if (!(READ_ONCE(hyptrace_events_barred) & BIT_ULL(HYPTRACE_EVENT_guest_enter)))
 		__hyptrace_guest_enter(handle, index);
-	hyptrace_pmu_run(ring);
-	if (hyptrace_is_measured(ring, HYPTRACE_EVENT_guest_exit))
+	/* Else the CPU may have no PMU: then it has no registers of it, either. */
+	if (hyptrace_is_measured(ring, HYPTRACE_EVENT_guest_exit)) {
+		hyptrace_pmu_run(ring);
 		hyptrace_pmu_begin(ring, HYPTRACE_PMU_OF_GUEST);
+	}
 }
 
 #ifdef __KVM_NVHE_HYPERVISOR__

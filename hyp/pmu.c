@@ -60,7 +60,8 @@ static u64 hyptrace_pmu_read_counters(const struct hyptrace_pmu_counter *counter
 
 #define read_enabled()		(hyptrace_host_pmu.enabled)
 #define read_mdcr()		(hyptrace_host_pmu.mdcr)
-#define read_pmcr()		(hyptrace_host_pmu.pmcr)
+/* A CPU without a PMU need not have the register. */
+#define read_pmcr()		(assert(nr_counters() >= 0), hyptrace_host_pmu.pmcr)
 #define nr_counters()		(hyptrace_host_pmu.nr)
 #define has_counter_of_instructions() (hyptrace_host_pmu.has_instructions)
 #else
@@ -149,26 +150,26 @@ int hyptrace_pmu_set(struct hyptrace_ring *ring, u64 what)
 	struct hyptrace_pmu *pmu = &ring->counting.pmu;
 	u8 place = what, number = what >> 8;
 	int ret = check_counter(number);
-	struct hyptrace_pmu_counter counter = { };
+	struct hyptrace_pmu_counter counter[2] = { };	/* as in struct hyptrace_pmu */
 	u64 count;
 
 	if (ret)
 		return ret;
-	if (place > pmu->nr || place >= HYPTRACE_PMU_COUNTERS || what >> 32)
+	if (place > pmu->nr || place >= HYPTRACE_PMU_COUNTERS)
 		return -EINVAL;
 	number = array_index_nospec(number, HYPTRACE_PMU_INSTRUCTIONS + 1);
 	place = array_index_nospec(place, HYPTRACE_PMU_COUNTERS);
-	counter.code = number * HYPTRACE_PMU_CODE_BYTES;
+	counter->code = number * HYPTRACE_PMU_CODE_BYTES;
 	/* What differs from 0 is its type. */
-	counter.type = hyptrace_pmu_read_counters(&counter, &counter + 1, &count);
-	if (event_of(number, counter.type) != what >> 16 || !(running() & BIT_ULL(number)))
+	counter->type = hyptrace_pmu_read_counters(counter, counter + 1, &count);
+	if (event_of(number, counter->type) != what >> 16 || !(running() & BIT_ULL(number)))
 		return -EINVAL;
 
 	if (place == pmu->nr)
 		pmu->nr++;
 	pmu->numbers[place] = number;
-	pmu->counters[place] = counter;
-	pmu->events[place] = event_of(number, counter.type);
+	pmu->counters[place] = *counter;
+	pmu->events[place] = what >> 16;
 	pmu->enabled = 0;
 	for (place = 0; place < pmu->nr; place++)
 		pmu->enabled |= BIT_ULL(pmu->numbers[place]);

@@ -241,6 +241,20 @@ static void check_run(u64 nr, u64 measured)
 		  60 * measured);
 }
 
+/* A CPU without a PMU has no registers of one: to read them is an exception. */
+static void a_run_without_a_pmu(void **state)
+{
+	const u64 event = BIT_ULL(HYPTRACE_EVENT_guest_enter);
+
+	(void)state;
+	hyptrace_host_pmu.nr = -1;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, event, 0), 0);
+	run_guest(6);
+	assert_int_equal(hyptrace_this_ring()->recorded, 1);
+	check_run(1, 0);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
+}
+
 /* HPMN has the counter of instructions, 2, stand still while a guest is loaded. */
 static void what_stands_still_during_a_run_is_not_measured(void **state)
 {
@@ -401,6 +415,8 @@ static void a_counter_of_instructions(void **state)
 
 static void refusals_change_nothing(void **state)
 {
+	u32 place;
+
 	(void)state;
 	hyptrace_host_pmu.enabled = ~BIT_ULL(3);
 	/* no such counter, not of that event, not enabled, no such place, none left */
@@ -414,10 +430,17 @@ static void refusals_change_nothing(void **state)
 	assert_int_equal(pmu(hyptrace_pmu_counter(3, 2, HYPTRACE_PMU_INST_RETIRED)), -EINVAL);
 	assert_int_equal(pmu(hyptrace_pmu_counter(4, 2, HYPTRACE_PMU_INST_RETIRED)), -EINVAL);
 	assert_int_equal(pmu(1ULL << 32), -EINVAL);
+	assert_int_equal(pmu(hyptrace_pmu_counter(1, HYPTRACE_PMU_CYCLES,
+						  HYPTRACE_PMU_CPU_CYCLES) | 1ULL << 32), -EINVAL);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PMU, 0, HYPTRACE_PMU_NONE, 0), -EBUSY);
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_PMU, 1ULL << 40, HYPTRACE_PMU_NONE, 0), -ENXIO);
 	hypercall();
 	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
+	hyptrace_host_pmu.types[5] = 0x1b;
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 5, 0x1a)), -EINVAL);
+	for (place = 2; place < HYPTRACE_PMU_COUNTERS; place++)
+		assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), 0);
+	assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), -EINVAL);
 	hyptrace_host_pmu.nr = -1;
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 2, HYPTRACE_PMU_INST_RETIRED)), -EOPNOTSUPP);
 }
@@ -431,6 +454,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(filters_change_only_what_is_recorded, start_pmu,
 						stop),
 		cmocka_unit_test_setup_teardown(runs_of_guests, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(a_run_without_a_pmu, start, stop),
 		cmocka_unit_test_setup_teardown(what_stands_still_during_a_run_is_not_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(what_is_stopped_is_not_measured, start_pmu, stop),

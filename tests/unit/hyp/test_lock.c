@@ -120,6 +120,7 @@ static void owners(void **state)
 static void old_turns(void **state)
 {
 	(void)state;
+	env_counter = BIT_ULL(40);
 	queue_up(2, &lock, 20);
 	env_counter += TURNS;
 	assert_int_equal(wait_for(20, 21, 0), 2);

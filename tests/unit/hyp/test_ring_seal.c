@@ -103,8 +103,10 @@ static void part(void **state)
 /* The host can write what EL2 believes is the end of the sub-buffer. */
 static void bad_commit(void **state)
 {
-	static const u64 bad[] = { 2, 7, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_seal) + 4,
-				   PAGE_SIZE, 1 << 20, ~3ULL, ~0ULL };
+	static const u64 bad[] = {
+		2, 7, HYPTRACE_SUBBUF_DATA_SIZE - sizeof(struct hyptrace_seal) + 4,
+		PAGE_SIZE, 1 << 20, ~3ULL, ~0ULL,
+	};
 	struct hyptrace_seal *seal;
 	u64 commit;
 	u32 i;
