@@ -34,7 +34,7 @@
 #include "abi_count.h"
 #include "pmu_abi.h"
 
-/* Must change whenever anything in this file, abi_count.h or pmu_abi.h changes its meaning. */
+/* Must change whenever this file or one of *_abi.h and abi_*.h changes its meaning. */
 #define HYPTRACE_ABI_VERSION	18
 
 /**
@@ -112,11 +112,11 @@
  *	more, else 0. -EBUSY while the CPU counts an event.
  * @HYPTRACE_OP_COUNT: (cpu, events) on that CPU, or on any while it is off: count the
  *	events whose bits are set, and no other. -EINVAL if one of them cannot be counted,
- *	-ENODATA if pages are missing. Counting needs no ring.
+ *	-ENODATA if pages are missing, -EBUSY on another CPU. Counting needs no ring.
  * @HYPTRACE_OP_COUNT_RESET: (cpu, part) on that CPU, or on any while it is off or counts no event:
  *	set the counters of HYPTRACE_COUNT_KEYS_PER_RESET keys to 0. Part 0 has the first ones,
  *	and the times of hyp_exit. Returns 1 if there is a part after it, else 0. -EINVAL no such
- *	part; -ENODATA if pages are missing.
+ *	part; -ENODATA if pages are missing; -EBUSY on another CPU.
  * @HYPTRACE_OP_PAGE: (pfn) enum hyptrace_page_owner of the page. -EOPNOTSUPP without protection.
  * @HYPTRACE_OP_VOID_HCALLS: (first, bits) which of the hypercalls with the numbers first to first +
  *	63 return nothing. For these, and for invalid ones, a comparison of the field ret of
@@ -129,7 +129,7 @@
  *	none (HYPTRACE_PMU_NONE, on any CPU while it is off), and set what was measured to 0
  *	(HYPTRACE_PMU_RESET, likewise). Switching the CPU off ends it, too. -EOPNOTSUPP without PMU;
  *	-EINVAL no such place or counter, or the host has not programmed it to count that event, or
- *	it does not count.
+ *	it does not count; -ENODATA if pages are missing; -EBUSY on another CPU.
  * @HYPTRACE_NR_OPS: number of ops
  */
 enum hyptrace_op {

@@ -6,7 +6,7 @@
  *	HYPTRACE_ENV_MODULE	into the module of the test remote
  *	HYPTRACE_ENV_HOST	into host programs: tests, fuzzers, benchmarks
  *
- * and this is the only place where the three differ. Each gives
+ * Elsewhere they differ where only EL2 has the code, and in how pmu.c reads counters. Each gives
  *
  *	types, READ_ONCE(), WRITE_ONCE(), smp_load_acquire(),
  *	smp_store_release(), array_index_nospec(), static_assert(), ALIGN(),

@@ -197,7 +197,7 @@ static u64 read_all(const struct hyptrace_pmu *pmu, u64 *counts)
 
 /**
  * hyptrace_pmu_read() - read the counters, as an event ends
- * @ring:	this CPU's
+ * @ring:	this CPU's, which measures the event
  */
 void hyptrace_pmu_read(struct hyptrace_ring *ring)
 {
@@ -210,7 +210,7 @@ void hyptrace_pmu_read(struct hyptrace_ring *ring)
 
 /**
  * hyptrace_pmu_begin() - begin to measure an event
- * @ring:	this CPU's
+ * @ring:	this CPU's, which measures the event
  * @of:		the event: HYPTRACE_PMU_OF_*
  */
 void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
@@ -224,7 +224,7 @@ void hyptrace_pmu_begin(struct hyptrace_ring *ring, unsigned int of)
 
 /**
  * hyptrace_pmu_run() - a guest is loaded, and will run
- * @ring:	this CPU's
+ * @ring:	this CPU's, which measures events
  *
  * If a counter stands still meanwhile, the hypercall that runs the guest is not measured. Visits of
  * EL2 begin and end while it is loaded, too, and need not be told.

@@ -53,6 +53,12 @@ int hyptrace_trigger_set(u64 event, u64 what, u64 after)
 	return 0;
 }
 
+static void allow(u64 events)
+{
+	hyptrace_assert_held(&trigger_lock);
+	hyptrace_allow_events(events);
+}
+
 /**
  * hyptrace_trigger_pause() - let no CPU record any event: HYPTRACE_OP_PAUSE
  *
@@ -62,7 +68,7 @@ int hyptrace_trigger_pause(void)
 {
 	hyptrace_guard(&trigger_lock);
 	paused = true;
-	hyptrace_allow_events(0);
+	allow(0);
 
 	return 0;
 }
@@ -82,7 +88,7 @@ int hyptrace_trigger_arm(u64 arm)
 	paused = false;
 	WRITE_ONCE(hyptrace_stop_after, 0);
 	WRITE_ONCE(hyptrace_armed, (starting ?: stopping) | notifying);
-	hyptrace_allow_events(starting ?: ~0ULL);
+	allow(starting ?: ~0ULL);
 
 	return 0;
 }
@@ -92,13 +98,12 @@ static void start(void)
 	hyptrace_assert_held(&trigger_lock);
 	WRITE_ONCE(hyptrace_armed, stopping | notifying);
 	if (!paused)
-		hyptrace_allow_events(~0ULL);
+		allow(~0ULL);
 }
 
 static void end_recording(struct hyptrace_ring *ring)
 {
-	hyptrace_assert_held(&trigger_lock);
-	hyptrace_allow_events(0);
+	allow(0);
 	ring->ended = last_arm;
 }
 

@@ -25,7 +25,8 @@
  *	file->timer_lock	device: the latency, and the timer that it sets
  *
  *	sockets_lock		socket.c: its list, and the socket of each hold; also taken inside
- *				remote->control
+ *				remote->control, as dump_lock (dump.c: a mutex) and unused_lock
+ *				(keep.c) are
  *
  *	mmap_lock
  *	  reader->map_lock	the mappings of a ring, and its pages for mmap(); also taken

@@ -231,9 +231,11 @@ static int begin_pmu(struct hyptrace_remote *remote, struct hyptrace_socket_hold
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack)
 {
 	u64 events = remote->count_requested | held_events(remote);
+	int err = set_events(remote, events, extack);
 
-	end_unheld_pmu(remote);
-	return set_events(remote, events, extack);
+	if (!err)
+		end_unheld_pmu(remote);
+	return err;
 }
 
 /**
@@ -353,10 +355,10 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 
 	if (!remote->has_counters)
 		return 0;
-	end_pmu(remote);
 	err = set_events(remote, 0, extack);
 	if (err)
 		return err;
+	end_pmu(remote);
 	remote->count_requested = 0;
 	override_holds(remote, ~0ULL);
 	add_break(remote, ~0ULL);

@@ -93,7 +93,8 @@ struct hyptrace_pmu_request {
  * @frequency:	ticks per second
  * @set_events:	count just these events, on all CPUs. Allocates the counters if necessary.
  * @reset:	set the counters of a CPU to 0. -ENXIO: not possible while the CPU is offline.
- * @read:	read a counter, without a hypercall. -EIO if the writer does not finish a change.
+ * @read:	read a counter; of counter 0, tell the writer where the PMU counts now, too. -EIO if
+ *		the writer does not finish a change.
  * @free:	free the counters; no event is counted
  * @set_pmu:	have the PMU count, from 0, in the hypervisor during counted events; NULL: end that.
  *		After an error, with the reason in @extack, it counts nothing. Optional.

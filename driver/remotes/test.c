@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -27,7 +28,7 @@ module_param(fault_op, int, 0644);
 MODULE_PARM_DESC(fault_op, "the operation of the writer that is not done, for tests");
 static int fault_ret;
 module_param(fault_ret, int, 0644);
-MODULE_PARM_DESC(fault_ret, "what that operation returns");
+MODULE_PARM_DESC(fault_ret, "what that operation returns; with 0, it is done");
 static int fault_cpu = -1;
 module_param(fault_cpu, int, 0644);
 MODULE_PARM_DESC(fault_cpu, "the only CPU of which it is not done");
@@ -35,12 +36,13 @@ MODULE_PARM_DESC(fault_cpu, "the only CPU of which it is not done");
 /* The writer runs with interrupts off, as at EL2. */
 static s64 call(u64 op, u64 arg1, u64 arg2, u64 arg3)
 {
+	s64 ret = READ_ONCE(fault_ret);
 	unsigned long flags;
-	s64 ret;
 
-	if ((s64)op == READ_ONCE(fault_op) &&
+	/* The driver would believe success, and free memory that the writer uses. */
+	if (ret && (s64)op == READ_ONCE(fault_op) &&
 	    (READ_ONCE(fault_cpu) < 0 || arg1 == READ_ONCE(fault_cpu)))
-		return READ_ONCE(fault_ret);
+		return ret;
 	local_irq_save(flags);
 	ret = hyptrace_hcall(op, arg1, arg2, arg3);
 	local_irq_restore(flags);
@@ -127,7 +129,8 @@ static int write_and_visit(unsigned int cpu, u64 value, u32 count, void *priv)
 	int ret = hyptrace_writer_ops.write_selftest(cpu, value, count, priv);
 
 	for (; !ret && count; count--) {
-		ret = smp_call_function_single(cpu, hyptrace_visit, NULL, true);
+		ret = signal_pending(current) ? -EINTR :
+			smp_call_function_single(cpu, hyptrace_visit, NULL, true);
 		cond_resched();
 	}
 

@@ -116,6 +116,7 @@ s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer);
 int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *priv,
 			    struct netlink_ext_ack *extack);
 void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu);
+bool hyptrace_writer_pmu_is_stale(const struct hyptrace_writer *writer, unsigned int cpu);
 void hyptrace_writer_pmu_online(struct hyptrace_writer *writer);
 void hyptrace_writer_pmu_offline(struct hyptrace_writer *writer);
 

@@ -81,13 +81,12 @@ static void free_pages_of(struct hyptrace_writer *writer, unsigned int cpu,
 	unsigned int nr = 0;
 	s64 ret = take_back(writer, cpu, &nr);
 
-	if (ret) {
-		pr_err("%s: the writer keeps the counters of CPU %u: %lld\n", writer->name, cpu,
-		       ret);
-		return;
-	}
-	while (pages->nr--)
-		hyptrace_writer_free_pair(pages->pairs[pages->nr]);
+	if (ret)
+		pr_err("%s: the writer keeps counters of CPU %u: %lld\n", writer->name, cpu, ret);
+	else
+		nr = pages->nr;
+	for (; nr && pages->nr; nr--)
+		hyptrace_writer_free_pair(pages->pairs[--pages->nr]);
 }
 
 static void free_counters(void *priv)
@@ -294,6 +293,10 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	for (tries = 0; tries < READ_TRIES; tries++) {
 		if (copy_counter(from, &copy)) {
 			add_up(writer, &copy, counter);
+			if (hyptrace_writer_pmu_is_stale(writer, cpu)) {
+				memset(counter->pmu, 0, sizeof(counter->pmu));
+				counter->measured = 0;
+			}
 			return 0;
 		}
 		/* The writer's CPU may be a virtual one that does not run at the moment. */

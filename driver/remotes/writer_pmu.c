@@ -22,6 +22,7 @@ struct hyptrace_pmu_counters {
 	struct perf_event	*events[HYPTRACE_PMU_COUNTERS];	/* of perf */
 	/* of each, the number of the counter that the writer knows */
 	int			numbers[HYPTRACE_PMU_COUNTERS];
+	bool			is_stale;	/* the sums are of an earlier time */
 };
 
 #if IS_ENABLED(CONFIG_PERF_EVENTS) && IS_ENABLED(CONFIG_ARM64)
@@ -85,6 +86,13 @@ static s64 tell(struct hyptrace_writer *writer, unsigned int cpu, unsigned int i
 				      hyptrace_pmu_counter(i, number, writer->pmu.events[i]));
 	counters->numbers[i] = ret ? -1 : number;
 	return ret;
+}
+
+/* Set the sums to 0: not of a CPU that is offline without the writer having seen it going. */
+static void reset(struct hyptrace_writer *writer, unsigned int cpu)
+{
+	writer->pmu_counters[cpu].is_stale =
+		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
 }
 
 /* Have the PMU of a CPU count, whose counters the writer does not know so far. */
@@ -174,7 +182,7 @@ int hyptrace_writer_set_pmu(const struct hyptrace_pmu_request *request, void *pr
 	}
 	writer->pmu = *request;
 	for_each_possible_cpu(cpu)
-		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
+		reset(writer, cpu);
 	for_each_online_cpu(cpu) {
 		err = begin(writer, cpu, &which);
 		if (err) {
@@ -214,6 +222,17 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
 }
 
 /**
+ * hyptrace_writer_pmu_is_stale() - whether what a CPU has measured is of an earlier time
+ * @writer:	the writer; control mutex held
+ * @cpu:	the CPU
+ * Return: true until it is online again.
+ */
+bool hyptrace_writer_pmu_is_stale(const struct hyptrace_writer *writer, unsigned int cpu)
+{
+	return writer->pmu_counters && writer->pmu_counters[cpu].is_stale;
+}
+
+/**
  * hyptrace_writer_pmu_online() - measure on a CPU that is coming online
  * @writer:	the writer
  * Context: a callback of CPU hotplug, on that CPU, which counts the events already.
@@ -222,7 +241,11 @@ void hyptrace_writer_pmu_online(struct hyptrace_writer *writer)
 {
 	unsigned int cpu = smp_processor_id(), which;
 
-	if (writer->pmu_counters && begin(writer, cpu, &which)) {
+	if (!writer->pmu_counters)
+		return;
+	if (writer->pmu_counters[cpu].is_stale)
+		reset(writer, cpu);
+	if (begin(writer, cpu, &which)) {
 		pr_warn("%s: CPU %u is online, but its PMU does not count\n", writer->name, cpu);
 		end(writer, cpu);
 	}

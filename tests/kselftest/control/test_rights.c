@@ -254,7 +254,7 @@ static int hold_event(int fd, uint16_t id, uint32_t flags)
 static int hold_what_is_on(struct nl *nl, const char *remote)
 {
 	int selftest = control_event_id(nl, remote, "selftest");
-	int other = control_event_id(nl, remote, "mark");
+	int other = control_event_id(nl, remote, "hyp_enter");
 	int fd = open_attached(remote, 0, 0);
 	struct info info;
 	bool tracing;
@@ -273,7 +273,7 @@ static int hold_what_is_on(struct nl *nl, const char *remote)
 
 static int hold_more(struct nl *nl, const char *remote)
 {
-	int other = control_event_id(nl, remote, "mark"), fd = open_attached(remote, 0, 0);
+	int other = control_event_id(nl, remote, "hyp_enter"), fd = open_attached(remote, 0, 0);
 
 	return fd < 0 || other < 0 || hold_event(fd, other, HYPTRACE_HOLD_TRACING);
 }

@@ -255,4 +255,34 @@ TEST_F(pmu, cpus_go_off_and_on)
 	}
 }
 
+/* What a CPU has measured for one socket is not told another one, also if the CPU is off then. */
+TEST_F(pmu, sums_end_with_their_socket)
+{
+	struct counter begin, end;
+
+	if (!self->has_pmu)
+		return;
+	ASSERT_EQ(0, counters_set(&self->nl, EVENT, true));
+	ASSERT_EQ(0, measure(self, &self->nl, 2));
+	ASSERT_EQ(0, make_calls(self, CALLS));
+	EXPECT_LE(CALLS, sum(self).measured);
+	ASSERT_EQ(0, pin_to(0));
+	ASSERT_EQ(0, cpu_set_online(CPU, false));
+	EXPECT_EQ(0, counters_hold(&self->nl, EVENT, false));
+	EXPECT_EQ(0, measure(self, &self->other, 1));
+	end = sum(self);
+	EXPECT_LE(CALLS, end.count);
+	EXPECT_EQ(0, end.measured);
+	EXPECT_EQ(0, end.pmu[0]);
+	ASSERT_EQ(0, cpu_set_online(CPU, true));
+	ASSERT_EQ(0, pin_to(CPU));
+	begin = sum(self);
+	EXPECT_GT(CALLS, begin.measured);
+	EXPECT_EQ(0, begin.pmu[1]);
+	ASSERT_EQ(0, make_calls(self, 10));
+	EXPECT_LE(10, sum(self).measured - begin.measured);
+	EXPECT_EQ(0, counters_hold(&self->other, EVENT, false));
+	EXPECT_EQ(0, counters_set(&self->nl, EVENT, false));
+}
+
 TEST_HARNESS_MAIN

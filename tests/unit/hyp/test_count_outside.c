@@ -263,6 +263,19 @@ static void first_part_of_a_reset(void **state)
 	assert_int_equal(outside_all(), 110);
 }
 
+/* The counters begin with 0 in the next pages. */
+static void other_pages(void **state)
+{
+	(void)state;
+	round_trip();
+	assert_int_equal(count_on(0), 0);
+	count_pages_free(&pages);
+	count_pages_give(&pages, CPU, 0);
+	assert_int_equal(count_on(ENTER), 0);
+	round_trip();
+	check_trip(1);
+}
+
 #define WITH_PAGES(test)	cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -277,6 +290,7 @@ int main(void)
 		WITH_PAGES(reset),
 		WITH_PAGES(reset_while_nothing_is_counted),
 		WITH_PAGES(first_part_of_a_reset),
+		WITH_PAGES(other_pages),
 		WITH_PAGES(switched_off),
 	};
 

@@ -169,7 +169,7 @@ static void next_turn(u64 cpu)
 		lock++;
 }
 
-/* The CPU that had the lock may have been silent until its turn was over, just before this one asks. */
+/* The CPU that had the lock may have been silent until its turn was over, a moment ago. */
 static void turn_over_meanwhile(void **state)
 {
 	(void)state;
