@@ -69,7 +69,17 @@ for option in "" -z -k "-k -z"; do
 done
 
 "$bin/make_file" -n 20000 -c 2 "$work/whole.dat" >/dev/null || exit
+check "lists that lead in circles" "$here/circles.py" "$hyptrace"
 check "the same words of the same damage" "$here/damage.sh" "$hyptrace" "$work/whole.dat"
+
+# Who starts the command may ignore SIGCHLD: it gets the exit codes of its own children all the same.
+ignored_sigchld()
+{
+	mkdir "$work/many" && echo >"$work/bad.dat"
+	env --ignore-signal=CHLD "$hyptrace" export -q -f jsonl -o "$work/many" "$work/whole.dat" "$work/bad.dat" 2>"$work/note"
+	[[ $? == 2 && -s $work/many/whole.jsonl && $(grep -c . "$work/note") == 1 ]] || { ls "$work/many" && cat "$work/note" && false; }
+}
+check "SIGCHLD is ignored by the parent" ignored_sigchld
 
 "$here/record.sh" "$bin" >"$work/record" 2>&1
 grep -vE '^[0-9]+ passed, ' "$work/record"

@@ -54,8 +54,8 @@ class Image:
         self.pages.append(page.ljust(PAGE, b"\0"))
         return BASE + (len(self.pages) - 1) * PAGE
 
-    def list(self, addresses, cpu=0):
-        data = struct.pack("<QIIII", 0, 0, len(addresses), cpu, 0) + struct.pack(f"<{len(addresses)}Q", *addresses)
+    def list(self, addresses, cpu=0, following=0):
+        data = struct.pack("<QIIII", following, 0, len(addresses), cpu, 0) + struct.pack(f"<{len(addresses)}Q", *addresses)
         data = data.ljust(PAGE, b"\0")
         return self.add(data[:8] + struct.pack("<I", zlib.crc32(data)) + data[12:])
 
@@ -121,4 +121,5 @@ def main():
                 file.write(subprocess.run(["zstd", "-q", "-19", "-c"], input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -164,6 +164,8 @@ int main(int argc, char **argv)
 	/* a closed pipe and a limit of the file size are errors of write() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	/* who started this may ignore it, and then no child leaves its exit code */
+	signal(SIGCHLD, SIG_DFL);
 	ctx.color = cmd_color_auto();
 
 	argv[0] = PROGRAM;

@@ -372,7 +372,7 @@ static void refusals(void **state)
 	stop();
 }
 
-/* All pointers to tables change rings, and nothing that is behind them. */
+/* All pointers to tables change rings, nothing that is behind them, and the kind of memory. */
 static void directory_pointers(void **state)
 {
 	const u32 end = (sizeof(*ring) - offsetof(struct hyptrace_ring, dir)) / sizeof(void *);
@@ -381,7 +381,7 @@ static void directory_pointers(void **state)
 
 	(void)state;
 	start(4, 0);
-	load(&host.spare, true, 4, 0);
+	load(&host.spare, true, 4, HYPTRACE_RING_KEPT);
 	for (i = 1; i < end; i++) {
 		ours[i] = &ours[i];
 		theirs[i] = &theirs[i];
@@ -393,6 +393,8 @@ static void directory_pointers(void **state)
 		assert_ptr_equal(ours[i], changed ? &theirs[i] : &ours[i]);
 		assert_ptr_equal(theirs[i], changed ? &ours[i] : &theirs[i]);
 	}
+	assert_true(ring->kept);
+	assert_false(env_spare_rings[CPU].kept);
 	free_ring(&host.spare, true);
 	stop();
 }

@@ -15,6 +15,8 @@
 #define TEXT_BYTES_MAX	(16U << 20)
 #define CPUS_MAX	8192
 #define RINGS_BYTES_MAX	(UINT64_C(1) << 30)
+/* With so many rings, all lists of a dump have fewer pages, unless they lead back. */
+#define LIST_PAGES_MAX	(1U << 16)
 
 #define ELF_MAGIC	"\177ELF"
 #define ELF_TYPE_AT	16
@@ -44,6 +46,7 @@ struct dump {
 	struct ring			*rings;		/* by CPU; without a list: no ring */
 	unsigned int			nr_rings;
 	uint64_t			bytes_left;	/* that further rings may take */
+	unsigned int			pages_left;	/* that further lists may take */
 	hyptrace_note_fn		note;
 	void				*note_arg;
 };
@@ -98,13 +101,11 @@ static const char *why(int ret)
  * checked: the memory may be damaged. Return 0; -ENODATA if the dump does not have all of it,
  * -EBADMSG if it is damaged, or -ENOMEM.
  */
-static int read_list(const struct dump *d, uint64_t address, bool has_sum, struct dump_list *list)
+static int read_list(struct dump *d, uint64_t address, bool has_sum, struct dump_list *list)
 {
 	auto_free struct hyptrace_dump_list *part = malloc(d->page->page_size);
 	const uint32_t page_size = d->page->page_size;
 	const uint32_t max = (page_size - sizeof(*part)) / sizeof(*part->at);
-	/* all pages but the last one are full; a list that leads back to itself ends, too */
-	unsigned int pages = ADDRESSES_MAX / (page_size / sizeof(uint64_t)) + 2;
 	uint64_t *at;
 	uint32_t sum;
 	int ret = part ? 0 : -ENOMEM;
@@ -117,12 +118,13 @@ static int read_list(const struct dump *d, uint64_t address, bool has_sum, struc
 		}
 		sum = part->sum;
 		part->sum = 0;
-		if (!part->nr || part->nr > max || part->cpu != list->cpu ||
-		    (has_sum && !hyptrace_has_crc(part, page_size, sum)) || !pages-- ||
-		    part->nr > ADDRESSES_MAX - list->nr) {
+		if (!part->nr || part->nr > max || part->cpu != list->cpu || !d->pages_left ||
+		    part->nr > ADDRESSES_MAX - list->nr ||
+		    (has_sum && !hyptrace_has_crc(part, page_size, sum))) {
 			ret = -EBADMSG;
 			break;
 		}
+		d->pages_left--;
 		at = reallocarray(list->at, list->nr + part->nr, sizeof(*at));
 		if (!at) {
 			ret = -ENOMEM;
@@ -188,8 +190,8 @@ static bool has_pages(const struct dump *d, const struct dump_list *list)
 	return false;
 }
 
-/* Return false if an image does not have the ring. */
-static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
+/* Return 1; 0 if an image does not have the ring; or the error of its list, which was noted. */
+static int read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 {
 	struct ring *ring = &d->rings[cpu];
 	bool complete = true;
@@ -218,7 +220,7 @@ static bool read_ring(struct dump *d, unsigned int cpu, uint64_t address)
 						 &ring->reported, sizeof(ring->reported));
 	if (!complete)
 		note(d, "counters of CPU %u are not in the dump: more events may be lost", cpu);
-	return true;
+	return 1;
 }
 
 static int read_rings(struct dump *d, struct hyptrace_error *err)
@@ -237,10 +239,9 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	d->rings = calloc(CPUS_MAX, sizeof(*d->rings));
 	d->nr_rings = d->rings ? MIN(list.nr, CPUS_MAX) : 0;
 	for (cpu = 0; cpu < d->nr_rings; cpu++) {
-		if (list.at[cpu] && read_ring(d, cpu, list.at[cpu]))
-			found = true;
-		else if (list.at[cpu])
-			lost++;
+		ret = list.at[cpu] ? read_ring(d, cpu, list.at[cpu]) : -ENODATA;
+		found |= ret > 0;
+		lost += !ret;
 	}
 	free(list.at);
 	if (!d->rings)
@@ -500,7 +501,8 @@ static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_
 		return -err->errnum;
 	is_good = nr == 1 && remotes[0]->subbuf_size == d->page->page_size;
 	hyptrace_free_remotes(remotes);
-	return is_good ? 0 : hyptrace_error_set(err, EBADMSG, "its description is damaged");
+	return is_good ? 0 : hyptrace_error_set(err, EBADMSG, "the description of remote \"%.*s\" is damaged",
+						HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 }
 
 /**
@@ -537,6 +539,7 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	h->backend_arg = d;
 	d->note = note;
 	d->note_arg = arg;
+	d->pages_left = LIST_PAGES_MAX;
 	d->mem = hyptrace_memory_open(path, err);
 	found = d->mem ? hyptrace_memory_find(d->mem, &d->page) : 0;
 	if (found == -EBADMSG)

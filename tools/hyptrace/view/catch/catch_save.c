@@ -265,7 +265,6 @@ static int prepare(struct saver *saver, const struct loop_ops *ops)
 	code = catch_listen(c, ops, saver);
 	if (code)
 		return code;
-	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	if (signals_catch() < 0 || sigprocmask(SIG_BLOCK, &set, NULL))
