@@ -55,7 +55,7 @@ fuzz()
 		tail -n 40 "$work/log.$target.$number"
 		((++failed))
 	done
-	cp "$work/$target"/{crash,leak,timeout,oom}-* "$bin" 2>/dev/null && echo "the files are in $bin"
+	find "$work/$target" -maxdepth 1 -regex '.*/\(crash\|leak\|timeout\|oom\)-.*' -exec cp -t "$bin" {} + -printf "see $bin/%f\n"
 	[[ -e $work/log.$target.1.done && -e $work/log.$target.2.done ]] || return
 	tried=$(awk '{ n += $1 } END { print n }' "$work/tried.$target")
 	echo "tried: $tried $what"

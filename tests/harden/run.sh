@@ -41,8 +41,13 @@ for part in "${parts[@]}"; do
 	echo "== $part, with SEED=$SEED TIMES=$TIMES"
 	start=$SECONDS good=0 bad=1
 	"./$part.sh" 2>&1 | tee "$log"
+	code=${PIPESTATUS[0]}
 	if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
 		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+		if ((!bad && (code || !good))); then
+			echo "not ok - $part passed $good tests, and ended with $code"
+			bad=1
+		fi
 	else
 		echo "not ok - $part ended without the line \"N passed, N failed\""
 	fi
@@ -54,7 +59,7 @@ cat "$table"
 if [[ -n $all && $TIMES == 100 ]]; then
 	{
 		echo "# SPDX-License-Identifier: GPL-2.0-only"
-		echo "# Written by run.sh on $(date -u +%F): the last whole run"
+		echo "# Written by run.sh on $(date -u +%F): the last whole run, of commit $(git describe --always --dirty)"
 		cat "$table"
 	} >results.txt
 fi
