@@ -8,7 +8,8 @@ each mutant that was tried.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
-itself recognizes mutants that the compiler translates to the same object code.
+itself recognizes mutants that the compiler translates to the same object code. The file "survivors" lists mutants that no
+test kills, with the reason: they count, but are not printed.
 """
 
 import glob
@@ -25,7 +26,7 @@ from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
 
 # The source tree to mutate; selftest.sh sets another one
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-EQUIVALENTS = "tests/mutate/equivalent"
+EQUIVALENTS, SURVIVORS = "tests/mutate/equivalent", "tests/mutate/survivors"
 # Folder: (globs of the files to mutate, percentage that must be killed)
 FOLDERS = {
     "hyp": (("hyp/**/*.c", "hyp/**/*.h"), 99),
@@ -41,16 +42,16 @@ def folder_of(path):
     return max((folder for folder in FOLDERS if path.startswith(folder + "/")), key=len)
 
 
-def read_equivalents():
+def read_list(path):
     """Return the names in the list. A comment above each group must give the reason."""
     names, reason = set(), False
-    with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
+    with open(os.path.join(TOP, path), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             line = line.rstrip("\n")
             if line.startswith("#") or not line:
                 reason = bool(line)
             elif not reason:
-                raise SystemExit(f"{EQUIVALENTS}:{number}: add a comment above with the reason why this mutant is equivalent")
+                raise SystemExit(f"{path}:{number}: add a comment above with the reason why no test kills this mutant")
             else:
                 names.add(line)
     return names
@@ -68,11 +69,11 @@ def list_mutants(only):
 
 
 class Run:
-    def __init__(self, originals, programs, equivalents, deadline):
+    def __init__(self, originals, programs, lists, deadline):
         self.originals, self.programs = originals, programs
-        self.equivalents, self.deadline = equivalents, deadline
+        self.lists, self.deadline = lists, deadline
         self.error = None
-        self.wrong = 0      # mutants that a test killed although the list has them
+        self.wrong = 0      # mutants that a test killed although a list has them
         self.lock = threading.Lock()
         self.results = {folder: {} for folder in FOLDERS}
         self.kills = {}     # (file, program): number of kills
@@ -111,22 +112,23 @@ class Run:
                 return KILLED, program.name
         return (EQUIVALENT, "the compiler") if same else (None, None)
 
-    def is_listed(self, mutant):
-        return not self.equivalents.isdisjoint((mutant.name, mutant.key))
+    def list_of(self, mutant):
+        """Return the path of the list that has the mutant, or None."""
+        return next((path for path, names in self.lists.items() if not names.isdisjoint((mutant.name, mutant.key))), None)
 
     def judge(self, tree, mutant):
         tree.write(mutant.path, mutant.source)
         attempt = Attempt(tree, mutant)
-        listed = self.is_listed(mutant)
+        equivalent = self.list_of(mutant) == EQUIVALENTS
         try:
-            for stage in (QUICK,) if listed else (QUICK, FULL):
+            for stage in (QUICK,) if equivalent else (QUICK, FULL):
                 result, by = self.try_stage(attempt, mutant, stage)
                 if result:
                     break
         finally:
             tree.write(mutant.path, mutant.original)
         if not result:
-            result, by = (EQUIVALENT, "the list") if listed else (SURVIVED, None)
+            result, by = (EQUIVALENT, "the list") if equivalent else (SURVIVED, None)
         return result, by, stage
 
     def work(self, tree, todo):
@@ -144,10 +146,11 @@ class Run:
             counts = self.results[folder_of(mutant.path)]
             counts[result] = counts.get(result, 0) + 1
             self.tried += 1
-            if result == SURVIVED:
+            listed = self.list_of(mutant)
+            if result == SURVIVED and not listed:
                 print(f"survived - {mutant}", flush=True)
-            elif result == KILLED and self.is_listed(mutant):
-                print(f"killed by {by}, but listed in {EQUIVALENTS} - {mutant}", flush=True)
+            elif result == KILLED and listed:
+                print(f"killed by {by}, but listed in {listed} - {mutant}", flush=True)
                 self.wrong += 1
             elif os.environ.get("VERBOSE"):
                 print(f"{result} by {by} ({stage}) - {mutant}", flush=True)
@@ -176,13 +179,15 @@ def main(only):
     everything = list_mutants(only)
     if not everything:
         raise SystemExit(f"nothing to mutate in {' '.join(only)}")
-    equivalents = read_equivalents()
-    gone = equivalents.difference(*((mutant.name, mutant.key) for mutant in everything)) if not only and not os.environ.get("ONLY") else set()
+    lists = {path: read_list(path) for path in (EQUIVALENTS, SURVIVORS)}
+    gone = set().union(*lists.values()).difference(*((mutant.name, mutant.key) for mutant in everything))
+    if only or os.environ.get("ONLY"):
+        gone = set()
     chosen = sample(everything, seed, size)
 
     with tempfile.TemporaryDirectory() as folder:
         originals = Originals(TOP, folder)
-        run = Run(originals, list_programs(TOP), equivalents, deadline)
+        run = Run(originals, list_programs(TOP), lists, deadline)
         todo = queue.Queue()
         for mutant in chosen:
             todo.put(mutant)
@@ -201,7 +206,7 @@ def main(only):
 def report(run, chosen, gone, begin):
     code = 1 if run.wrong else 0
     for name in sorted(gone):
-        print(f"{EQUIVALENTS}: remove this line, the code has no such mutant any more: {name}")
+        print(f"tests/mutate: remove this line of a list, the code has no such mutant any more: {name}")
         code = 1
     if run.tried < len(chosen):
         print(f"stopped after MINUTES: tried {run.tried} of {len(chosen)} mutants")

@@ -371,6 +371,11 @@ static void what_had_no_room_is_dropped(void **state)
 	hyptrace_functions_record();
 	assert_int_equal(published(&dropped), 8);
 	assert_int_equal(dropped, 7);
+
+	/* they count also before another event is recorded */
+	hyptrace_calls.forgotten = 2;
+	hyptrace_functions_record();
+	assert_int_equal(env_ring_meta(&ring)->dropped, 9);
 }
 
 /* Functions of a CPU that does not record them leave nothing, also later. */
