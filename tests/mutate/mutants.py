@@ -54,6 +54,7 @@ class Mutant:
     original: str
     lines: range    # those of the statement
     number: int     # 1 for the first mutant with this name, then 2
+    broken: str     # the whole file with an error of syntax in place of the statement
 
     @property
     def name(self):
@@ -282,4 +283,4 @@ def mutants_of(path, source):
             new = one_line(text)
             numbers[function, old, new] += 1
             yield Mutant(path, line, function, old, new, source[:start] + text + source[end:], source, lines,
-                         numbers[function, old, new])
+                         numbers[function, old, new], source[:start] + "@" + source[end:])

@@ -8,7 +8,8 @@ each mutant that was tried.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
-itself recognizes mutants that the compiler translates to the same object code. The file "survivors" lists mutants that no
+itself recognizes mutants that the compiler translates to the same object code, and those of code that no unit test has: that
+of EL2 alone, which only machines test. The file "survivors" lists mutants that no
 test kills, with the reason: they count, but are not printed.
 """
 
@@ -36,6 +37,8 @@ FOLDERS = {
 LEFT_OUT = {"hyp/env.h", "hyp/env_host.h", "hyp/function/text.c"}
 MUTANTS, MINUTES = 600, 55
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
+# Only EL2 has it, or nobody calls it.
+ELSEWHERE = "in no host program"
 
 
 def folder_of(path):
@@ -116,6 +119,11 @@ class Run:
         """Return the path of the list that has the mutant, or None."""
         return next((path for path, names in self.lists.items() if not names.isdisjoint((mutant.name, mutant.key))), None)
 
+    def is_compiled(self, tree, mutant):
+        tree.write(mutant.path, mutant.broken)
+        attempt = Attempt(tree, mutant)
+        return any(not attempt.objects_of(program, QUICK) for program in self.likely(mutant, QUICK))
+
     def judge(self, tree, mutant):
         tree.write(mutant.path, mutant.source)
         attempt = Attempt(tree, mutant)
@@ -125,6 +133,8 @@ class Run:
                 result, by = self.try_stage(attempt, mutant, stage)
                 if result:
                     break
+            if (result == EQUIVALENT or not self.likely(mutant, FULL)) and not self.is_compiled(tree, mutant):
+                result, by = ELSEWHERE, "anything"
         finally:
             tree.write(mutant.path, mutant.original)
         if not result:
@@ -217,7 +227,7 @@ def report(run, chosen, gone, begin):
             continue
         percent = 100 * killed / (killed + survived)
         print(f"{folder}: {killed} killed, {survived} survived, {counts.get(EQUIVALENT, 0)} equivalent: {percent:.1f} % "
-              f"(goal {goal} %; {counts.get(INVALID, 0)} did not compile)")
+              f"(goal {goal} %; {counts.get(INVALID, 0)} did not compile, {counts.get(ELSEWHERE, 0)} are in no host program)")
         if percent < goal:
             code = 1
     print(f"{time.monotonic() - begin:.0f} s")
