@@ -438,6 +438,11 @@ static void refusals_change_nothing(void **state)
 	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
 	hyptrace_host_pmu.types[5] = 0x1b;
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 5, 0x1a)), -EINVAL);
+	hyptrace_host_pmu.nr = 31;
+	hyptrace_host_pmu.types[30] = 0x1b;
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0x1b)), -EINVAL);
+	hyptrace_host_pmu.mdcr |= BIT(7);
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0x1b)), 0);
 	for (place = 2; place < HYPTRACE_PMU_COUNTERS; place++)
 		assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), 0);
 	assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), -EINVAL);
