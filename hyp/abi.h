@@ -121,7 +121,7 @@
  * @HYPTRACE_OP_VOID_HCALLS: (first, bits) which of the hypercalls with the numbers first to first +
  *	63 return nothing. For these, and for invalid ones, a comparison of the field ret of
  *	host_hcall is false. -EINVAL unless first is 0 or 64.
- * @HYPTRACE_OP_FUNCTION: (id, on) trace a function of EL2 (on: 1), or cease to (0). EL2 changes its
+ * @HYPTRACE_OP_FUNCTION: (id, on) start (1) or stop (0) tracing a function of EL2. EL2 changes its
  *	own text, and takes the place from its own list. -EINVAL no such function; -EOPNOTSUPP if
  *	it has no list, and without protection, where the host changes the text.
  * @HYPTRACE_OP_PMU: (cpu, what) on that CPU: measure the events that it counts with a counter of

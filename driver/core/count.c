@@ -161,7 +161,7 @@ static void override_holds(const struct hyptrace_remote *remote, u64 off)
 }
 
 /**
- * hyptrace_counters_set - count events, or cease to
+ * hyptrace_counters_set - start or stop counting events
  * @remote:	control mutex held
  * @mask:	bit per event id
  * @count:	true to count these, false to cease

@@ -21,7 +21,7 @@
  *		zeros between two; sets @size to their bytes. NULL if there was no memory
  * @functions:	the names of EL2's functions that can be traced, in the order of their ids, with a
  *		zero behind each; sets @size to their bytes. NULL if this kernel cannot trace any
- * @set_function: trace a function of EL2, or cease to. Returns 0 or a negative errno
+ * @set_function: start or stop tracing a function of EL2. Returns 0 or a negative errno
  */
 struct hyptrace_el2 {
 	s64		(*call)(u64 op, u64 arg1, u64 arg2, u64 arg3);

@@ -29,7 +29,7 @@ DEFINE_PER_CPU(struct hyptrace_calls, hyptrace_calls);
 static hyptrace_lock_t text_lock = HYPTRACE_LOCK_INIT;
 
 /**
- * hyptrace_function_set() - trace a function, or cease to
+ * hyptrace_function_set() - start or stop tracing a function
  * @id:		its number in functions.awk's list
  * @on:		1 or 0
  *

@@ -140,6 +140,7 @@ bool child_save_snapshot(const char *remote, const char *path)
 	if (pid < 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
 		return false;
 	if (WIFSIGNALED(status))
-		cmd_note("\"hyptrace record\" was ended by signal %d", WTERMSIG(status));
+		cmd_note("cannot save the rings to \"%s\": the process that does was ended by signal %d",
+			 path, WTERMSIG(status));
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }

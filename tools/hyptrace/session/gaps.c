@@ -10,7 +10,8 @@
 
 /*
  * @choice: what the verb needs, or else what is enabled; @events: as they were before the verb. The
- * events and the name must stay valid. Of events that are not in this kernel, the verb speaks.
+ * events and the name must stay valid. The verb itself reports events that this
+ * kernel lacks.
  */
 void gaps_begin(struct gaps *gaps, struct context *ctx, const char *remote,
 		const struct event_choice *choice, struct hyptrace_event *const *events,

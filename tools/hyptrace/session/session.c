@@ -21,15 +21,15 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 {
 	struct session *s = arg;
 
-	if (++s->damaged > NOTES_MAX)
+	if (++s->damaged == NOTES_MAX + 1)
+		cmd_note("\"%s\": other damaged places are only counted", s->name);
+	if (s->damaged > NOTES_MAX)
 		return;
 	out_flush(&s->ctx->out);
 	if (s->path)
 		cmd_note("\"%s\": %s", s->name, err->text);
 	else
 		cmd_note("%s: the rest of the sub-buffer is skipped", err->text);
-	if (s->damaged == NOTES_MAX)
-		cmd_note("\"%s\": other damaged places are only counted", s->name);
 }
 
 /* Print the last line: @nr of @what ("event"), which were @printed, and what is missing. */
@@ -44,7 +44,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 	/* not all of them were written */
 	if (out_has_failed(&s->ctx->out))
 		return;
-	if (s->damaged >= NOTES_MAX)
+	if (s->damaged > NOTES_MAX)
 		cmd_note("\"%s\": %" PRIu64 " places are damaged", s->name, s->damaged);
 	if (s->quiet && !counts->lost && !counts->lost_more)
 		return;

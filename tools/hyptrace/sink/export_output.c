@@ -213,18 +213,20 @@ static int fail_create(struct export_output *output)
 	return code;
 }
 
-static bool is_empty_folder(const char *name)
+/* Return why a folder cannot be put there, or NULL: nothing is there, or an empty folder. */
+static const char *refuse_place(const char *name)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(name);
-	bool empty = dir;
+	const char *why = dir || errno == ENOENT ? NULL : errno == ENOTDIR ?
+			  "a file has this name" : strerror(errno);
 
 	while (dir && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			empty = false;
+			why = "it is not empty";
 	if (dir)
 		closedir(dir);
-	return empty;
+	return why;
 }
 
 static int open_file(struct export_output *output)
@@ -251,7 +253,7 @@ static int open_file(struct export_output *output)
 
 int export_output_open(struct export_output *output)
 {
-	struct stat st;
+	const char *why;
 	int fail;
 
 	output->fd = -1;
@@ -260,12 +262,12 @@ int export_output_open(struct export_output *output)
 	out_init(&output->out, STDOUT_FILENO);
 	if (!output->is_folder)
 		return output->tar ? begin_tar(output) : EXIT_DONE;
-	if (!stat(output->name, &st) && !is_empty_folder(output->name))
+	why = refuse_place(output->name);
+	if (why)
 		return cmd_fail("cannot create the folder \"%s\": %s (remove it, or name another one)",
-				output->name, S_ISDIR(st.st_mode) ? "it is not empty" :
-				"a file has this name");
+				output->name, why);
 	output->part = temporary_name(output->name);
-	/* like the recording, nobody else may read it: it tells addresses */
+	/* like the recording, nobody else may read it: it contains addresses */
 	if (!mkdtemp(output->part))
 		return fail_create(output);
 	output->fd = open(output->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

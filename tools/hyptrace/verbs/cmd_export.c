@@ -240,7 +240,7 @@ static int read_events(struct job *job, struct export *x, struct hyptrace_file *
 	struct hyptrace_error err;
 	int ret = export_file(x, file, &err);
 
-	/* who closes the pipe has seen enough; another error is reported later */
+	/* a closed pipe is no error; any other is reported later */
 	return ret < 0 && !signals_stop ? session_fail(&job->session, &err) : EXIT_DONE;
 }
 
@@ -279,7 +279,7 @@ static const struct session_ops ops = {
 	.tick = write_events,
 };
 
-/* Of several files, who waits for them says it once. */
+/* If there are several files, the process that waits for all reports this once. */
 static int fail_interrupted(const struct job *job)
 {
 	return job->more.nr ? EXIT_REFUSED : cmd_fail("the export was interrupted");

@@ -164,7 +164,7 @@ int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptr
 }
 
 /**
- * hyptrace_count_events - have the writer count events, or cease to
+ * hyptrace_count_events - have the writer start or stop counting events
  * @h:		the connection
  * @remote:	name of their remote
  * @names:	their exact names, each once

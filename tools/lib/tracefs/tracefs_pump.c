@@ -49,7 +49,7 @@ static void set_tick(unsigned int usec)
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
-/* Close all other descriptors: who waits for their end must not wait for this process. */
+/* Close all other descriptors: else a process that waits for their end waits for this one, too. */
 void hyptrace_tracefs_isolate(int keep1, int keep2, int keep3)
 {
 	const int last = sysconf(_SC_OPEN_MAX) < 65536 ? sysconf(_SC_OPEN_MAX) : 65536;

@@ -81,7 +81,7 @@ static __attribute__((noreturn)) void guard(const struct tracefs *t, int from)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* who kills the process group of hyptrace does not mean this process */
+	/* a signal for the process group of hyptrace is not for this process */
 	setsid();
 	hyptrace_tracefs_isolate(from, t->dir, t->dir);
 	is_asked = read(from, &byte, 1) == 1;

@@ -286,7 +286,7 @@ static int set_size(struct record *r, uint64_t bytes)
 	return EXIT_DONE;
 }
 
-/* Make filters and rings what they were, unless that was done. Return an exit code. */
+/* Restore filters and rings, unless that was done. Return an exit code. */
 static int restore(struct record *r)
 {
 	const bool is_sized = r->is_sized;

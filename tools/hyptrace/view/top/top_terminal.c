@@ -193,7 +193,7 @@ void top_terminal_show(const struct top_screen *screen)
 	CALL(wrefresh)(terminal.window);
 }
 
-/* Stop as without a handler, with the terminal as it was. */
+/* Restore the terminal, then stop as SIGTSTP does by default. */
 static void stop(void)
 {
 	sigset_t set;

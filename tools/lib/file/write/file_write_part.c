@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The parts of a trace file that is being written: make them, and append sub-buffers to them.
- * For file_write.c, file_write_zstd.c and file_write_finish.c.
  *
  * If the disk is full, the data that it had no room for stays in memory. hyptrace_file_finish()
  * tries to write it to the room that the reserve has kept.
@@ -11,7 +10,7 @@
 
 #include "file_write.h"
 
-/* Only its owner may read a trace: it tells addresses. */
+/* Only its owner may read a trace: it contains addresses. */
 #define FILE_MODE	0600
 
 /* Bytes that a pipe should hold, and what it holds if that is refused */
