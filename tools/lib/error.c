@@ -88,7 +88,6 @@ const char *hyptrace_nearest_of(const char *word, size_t len, const char *best, 
  * @word:	the unknown word
  * @best:	the nearest valid word so far; NULL if none is near
  * @name:	another valid word
- *
  * Return: @name if it is nearer than @best, else @best.
  */
 const char *hyptrace_nearest(const char *word, const char *best, const char *name)
@@ -100,7 +99,6 @@ const char *hyptrace_nearest(const char *word, const char *best, const char *nam
  * hyptrace_process_name - name a process, such as the consumer of a ring
  * @pid:	its process id
  * @name:	out: the name
- *
  * Return: @name, such as "process 66 (hyptrace)".
  */
 const char *hyptrace_process_name(uint32_t pid, char name[HYPTRACE_PROCESS_NAME_SIZE])

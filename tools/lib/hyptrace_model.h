@@ -178,7 +178,6 @@ const char *hyptrace_meaning_error(const struct hyptrace_meaning *meaning,
  * hyptrace_model_meaning - find out what an event means
  * @model:	the model
  * @rec:	a record
- *
  * Return: its meaning, never NULL.
  */
 static inline const struct hyptrace_meaning *
@@ -200,7 +199,6 @@ hyptrace_model_meaning(const struct hyptrace_model *model, const struct hyptrace
  * hyptrace_meaning_has - has an event a field of a role?
  * @meaning:	what the event means
  * @role:	the role
- *
  * Return: true if it has one.
  */
 static inline bool hyptrace_meaning_has(const struct hyptrace_meaning *meaning,
@@ -214,7 +212,6 @@ static inline bool hyptrace_meaning_has(const struct hyptrace_meaning *meaning,
  * @meaning:	what the event means, from hyptrace_model_meaning()
  * @role:	the role
  * @rec:	the event's record
- *
  * Return: the value, sign-extended if the field is signed; 0 if the event has no such field.
  */
 static inline uint64_t hyptrace_meaning_value(const struct hyptrace_meaning *meaning,
@@ -252,7 +249,6 @@ static inline uint64_t hyptrace_meaning_value(const struct hyptrace_meaning *mea
  * hyptrace_meaning_key - get what gives an event its name
  * @meaning:	what the event means
  * @rec:	the event's record
- *
  * Return: a number for hyptrace_meaning_name(). Events of a kind that have the same one are alike:
  * the same reason, hypercall, exit of a guest, or transition between two owners.
  */

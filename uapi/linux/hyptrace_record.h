@@ -59,7 +59,6 @@ struct hyptrace_subbuf {
  * hyptrace_record_header() - make the header of a record
  * @type_len:	see above
  * @delta:	nanoseconds since the record before, less than 2^HYPTRACE_DELTA_BITS
- *
  * Return: the header, to be stored as a u32 of this machine.
  */
 static __always_inline __u32 hyptrace_record_header(__u32 type_len, __u32 delta)
@@ -74,7 +73,6 @@ static __always_inline __u32 hyptrace_record_header(__u32 type_len, __u32 delta)
 /**
  * hyptrace_record_type_len() - get the type_len of a record
  * @header:	loaded as a u32 of this machine
- *
  * Return: its type_len.
  */
 static __always_inline __u32 hyptrace_record_type_len(__u32 header)
@@ -89,7 +87,6 @@ static __always_inline __u32 hyptrace_record_type_len(__u32 header)
 /**
  * hyptrace_record_delta() - get the delta of a record
  * @header:	loaded as a u32 of this machine
- *
  * Return: nanoseconds since the record before, or the low bits of a longer time.
  */
 static __always_inline __u32 hyptrace_record_delta(__u32 header)
@@ -105,7 +102,6 @@ static __always_inline __u32 hyptrace_record_delta(__u32 header)
  * hyptrace_record_long_time() - get the time of a record of type_len 30 or 31
  * @header:	loaded as a u32 of this machine
  * @word:	the u32 that follows it
- *
  * Return: nanoseconds since the record before (30), or the low HYPTRACE_ABSOLUTE_BITS of
  * an absolute time (31).
  */

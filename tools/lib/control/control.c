@@ -53,7 +53,6 @@ int hyptrace_control(struct hyptrace *h, int cmd, const char *remote, int cpu,
  * @value:	number that the first event carries; the others count upwards from it
  * @count:	number of events, 1 to HYPTRACE_MARK_COUNT_MAX
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -EINTR if a signal came after some of the events.
  */
 int hyptrace_mark(struct hyptrace *h, const char *remote, int cpu, uint64_t value, uint32_t count,
@@ -154,7 +153,6 @@ int hyptrace_set_events(struct hyptrace *h, const char *remote, const char *cons
  * @h:		the connection
  * @remote:	name of their remote
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0, also if it holds none, or a negative errno.
  */
 int hyptrace_release_events(struct hyptrace *h, const char *remote, struct hyptrace_error *err)

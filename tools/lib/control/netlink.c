@@ -98,7 +98,6 @@ static int on_valid(struct nl_msg *msg, void *arg)
 /**
  * hyptrace_open - connect to the driver
  * @err:	the reason if it fails; may be NULL
- *
  * Return: the connection, or NULL; the errno is ENOENT if the driver is not loaded.
  */
 struct hyptrace *hyptrace_open(struct hyptrace_error *err)

@@ -39,7 +39,6 @@ static void make_request(struct hyptrace *h)
  * hyptrace_listener_open - subscribe to the notifications
  * @h:		a connection, to look up the group
  * @err:	the reason if it fails; may be NULL
- *
  * Return: the subscription, or NULL.
  */
 struct hyptrace_listener *hyptrace_listener_open(struct hyptrace *h, struct hyptrace_error *err)
@@ -92,7 +91,6 @@ void hyptrace_listener_close(struct hyptrace_listener *listener)
 /**
  * hyptrace_listener_fd - get the descriptor for poll()
  * @listener:	the subscription
- *
  * Return: the descriptor; readable when there are notifications.
  */
 int hyptrace_listener_fd(const struct hyptrace_listener *listener)
@@ -147,7 +145,6 @@ static int deliver(struct nlmsghdr *nlh, hyptrace_notification_fn fn, void *arg)
  *		messages received with this one is dropped
  * @arg:	for @fn
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 when no more have arrived; -ENOBUFS if the kernel dropped some (call this
  * again); what @fn returned; or another negative errno.
  */

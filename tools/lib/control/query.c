@@ -87,7 +87,6 @@ static int get_one(struct hyptrace *h, const struct nl_type *type, struct nl_msg
  * @remotes:	out: a list that ends with NULL, for hyptrace_free_remotes(); NULL on failure
  * @nr:		out: number of @remotes; 0 is not an error
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
@@ -102,7 +101,6 @@ int hyptrace_get_remotes(struct hyptrace *h, struct hyptrace_remote ***remotes,
  * @name:	its name
  * @remote:	out: the remote, for hyptrace_free_remote(); NULL on failure
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -ENODEV if there is no such remote.
  */
 int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_remote **remote,
@@ -119,7 +117,6 @@ int hyptrace_get_remote(struct hyptrace *h, const char *name, struct hyptrace_re
  * @cpus:	out: a list that ends with NULL, for hyptrace_free_cpus(); NULL on failure
  * @nr:		out: number of @cpus
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cpu ***cpus,
@@ -135,7 +132,6 @@ int hyptrace_get_cpus(struct hyptrace *h, const char *remote, struct hyptrace_cp
  * @id:		number of the CPU
  * @cpu:	out: the CPU, for hyptrace_free_cpu(); NULL on failure
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -ENXIO if the remote has no such CPU.
  */
 int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
@@ -154,7 +150,6 @@ int hyptrace_get_cpu(struct hyptrace *h, const char *remote, unsigned int id,
  * @events:	out: a list that ends with NULL, for hyptrace_free_events(); NULL on failure
  * @nr:		out: number of @events
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_event ***events,
@@ -170,7 +165,6 @@ int hyptrace_get_events(struct hyptrace *h, const char *remote, struct hyptrace_
  * @name:	the event's name
  * @event:	out: the event, for hyptrace_free_event(); NULL on failure
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -ENOENT if the remote has no such event.
  */
 int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
@@ -190,7 +184,6 @@ int hyptrace_get_event(struct hyptrace *h, const char *remote, const char *name,
  *		and if the driver is older than this request
  * @nr:		out: number of @calls; 0 is not an error
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_get_hypercalls(struct hyptrace *h, const char *remote,
@@ -313,7 +306,6 @@ int hyptrace_get_counters(struct hyptrace *h, const char *remote, int cpu,
  * hyptrace_counter_bucket - the shortest time of a bucket
  * @counter:	the counter, which has times
  * @bucket:	number of the bucket, below @counter->nr_buckets
- *
  * Return: the time in ns. That of the next bucket is its end; the last one has no end.
  */
 uint64_t hyptrace_counter_bucket(const struct hyptrace_event_counter *counter, unsigned int bucket)

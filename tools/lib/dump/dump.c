@@ -54,7 +54,6 @@ struct dump {
 /**
  * hyptrace_is_dump - find out whether a file is a dump of a machine's memory
  * @path:	the file
- *
  * Return: true if it begins like a vmcore, like a compressed dump, or like memory that has outlived
  * a reset.
  */

@@ -9,7 +9,6 @@
  * hyptrace_field_read - read a field that is known to be a number
  * @field:	the field; hyptrace_field_is_number() says yes
  * @data:	the payload of a record that is not shorter than the event
- *
  * Return: the value, sign-extended if the field is signed.
  */
 uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *data)
@@ -28,7 +27,6 @@ uint64_t hyptrace_field_read(const struct hyptrace_field *field, const void *dat
  * hyptrace_field_is_number - check whether a field is a number
  * @field:	the field
  * @size:	bytes of the payload
- *
  * Return: true if it is a number of 1, 2, 4 or 8 bytes inside the payload.
  */
 bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
@@ -48,7 +46,6 @@ bool hyptrace_field_is_number(const struct hyptrace_field *field, uint32_t size)
  * @field:	the field
  * @rec:	a record of its event
  * @size:	out: number of bytes
- *
  * Return: the bytes of an array, or those that a field of the kernel refers to; NULL if they are
  * not inside the record.
  */
@@ -81,7 +78,6 @@ const void *hyptrace_field_bytes(const struct hyptrace_field *field,
  * @field:	the field
  * @rec:	a record of its event
  * @value:	out: the value, sign-extended if the field is signed
- *
  * Return: 0, or -EINVAL if the field is not a number or not inside the record.
  */
 int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptrace_record *rec,
@@ -97,7 +93,6 @@ int hyptrace_field_value(const struct hyptrace_field *field, const struct hyptra
  * hyptrace_event_field - find a field of an event
  * @event:	the event
  * @name:	name of the field, or NULL
- *
  * Return: the field; NULL if the event has none of that name.
  */
 const struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *event,
@@ -115,7 +110,6 @@ const struct hyptrace_field *hyptrace_event_field(const struct hyptrace_event *e
  * hyptrace_symbol_name - get the name of a field's value
  * @field:	the field
  * @value:	its value
- *
  * Return: the name, NULL if it has none.
  */
 const char *hyptrace_symbol_name(const struct hyptrace_field *field, uint64_t value)

@@ -423,7 +423,6 @@ static __attribute__((noinline)) bool accepts(const struct hyptrace_filter *filt
  * hyptrace_filter_match - check whether an event meets a filter
  * @filter:	the filter
  * @rec:	the event's record
- *
  * Return: true if it does; false for an event that the filter does not know, or that is too short.
  */
 bool hyptrace_filter_match(const struct hyptrace_filter *filter, const struct hyptrace_record *rec)

@@ -101,7 +101,6 @@ fail:
  * @events:	the events of a remote; must stay valid while the formats are used
  * @nr:		number of @events
  * @err:	the reason if it fails; may be NULL
- *
  * Return: the formats, or NULL.
  */
 struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *events,
@@ -120,7 +119,6 @@ struct hyptrace_formats *hyptrace_formats_new(struct hyptrace_event *const *even
 /**
  * hyptrace_formats_has_tasks - check whether hyptrace_formats_task() knows tasks
  * @fmts:	the formats
- *
  * Return: true if the kernel of the host has described the events.
  */
 bool hyptrace_formats_has_tasks(const struct hyptrace_formats *fmts)
@@ -159,7 +157,6 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
  * @calls:	the hypercalls of the remote; must stay valid while the formats are used
  * @nr:		number of @calls
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or -ENOMEM.
  */
 int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
@@ -209,7 +206,6 @@ static void set_lead(struct hyptrace_formats *fmts, struct format *format, char 
  * @before:	text before an event's name, such as an escape sequence for a colour
  * @after:	text after the name, such as ": "
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or -ENOMEM.
  */
 int hyptrace_formats_lines(struct hyptrace_formats *fmts, const char *before, const char *after,
@@ -303,7 +299,6 @@ static __attribute__((noinline)) char *put_short(const struct hyptrace_formats *
  * @fmts:	the formats, after hyptrace_formats_lines()
  * @rec:	a record
  * @to:		destination, with room for HYPTRACE_LINE_MAX bytes
- *
  * Return: the end of the line, which has no newline, no NUL and no control characters
  * of the event. NULL if the caller must use hyptrace_formats_event() and
  * hyptrace_formats_text().
@@ -318,7 +313,6 @@ char *hyptrace_formats_line(const struct hyptrace_formats *fmts, const struct hy
  * hyptrace_formats_event - find the event of a record
  * @fmts:	the formats
  * @rec:	the record
- *
  * Return: the event; NULL if it is unknown or the record is too short for it.
  */
 const struct hyptrace_event *hyptrace_formats_event(const struct hyptrace_formats *fmts,
@@ -357,7 +351,6 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
  * @event:	the event, from hyptrace_formats_event()
  * @rec:	its record
  * @len:	out: length of the text
- *
  * Return: the text; valid until the next call.
  */
 const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
@@ -385,7 +378,6 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
  * hyptrace_formats_has_sentence - check whether an event is printed as a sentence
  * @fmts:	the formats
  * @event:	the event, from hyptrace_formats_event()
- *
  * Return: true if it is; false if it is printed in its print format.
  */
 bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
@@ -399,7 +391,6 @@ bool hyptrace_formats_has_sentence(const struct hyptrace_formats *fmts,
  * @fmts:	the formats
  * @rec:	a record of an event of the host
  * @len:	out: length of the text
- *
  * Return: the text, such as "     bash-1234  ", valid until the next call; NULL if the event does
  * not say it.
  */

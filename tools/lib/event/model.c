@@ -256,7 +256,6 @@ struct model {
  * hyptrace_model_new - compile what events mean
  * @fmts:	formats of the events, after hyptrace_formats_set_hypercalls(); must stay valid
  * @err:	the reason if it fails; may be NULL
- *
  * Return: the model, for hyptrace_model_free(); or NULL.
  */
 struct hyptrace_model *hyptrace_model_new(const struct hyptrace_formats *fmts,
@@ -306,7 +305,6 @@ void hyptrace_model_free(struct hyptrace_model *model)
  * hyptrace_model_of_kind - find the event of a kind
  * @model:	the model
  * @kind:	the kind
- *
  * Return: what it means, or NULL if there is none.
  */
 const struct hyptrace_meaning *hyptrace_model_of_kind(const struct hyptrace_model *model,
@@ -323,7 +321,6 @@ const struct hyptrace_meaning *hyptrace_model_of_kind(const struct hyptrace_mode
 /**
  * hyptrace_kind_event - get the name of the event of a kind
  * @kind:	the kind
- *
  * Return: the name, such as "host_hcall"; NULL if events of any name can have the kind.
  */
 const char *hyptrace_kind_event(enum hyptrace_kind kind)

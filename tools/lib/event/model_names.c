@@ -111,7 +111,6 @@ bool hyptrace_meaning_make_names(struct meaning *meaning)
  * hyptrace_meaning_compound_key - get the key of an event that several fields name
  * @meaning:	what the event means
  * @rec:	the event's record
- *
  * Return: the key; see hyptrace_meaning_key(), which calls this.
  */
 uint64_t hyptrace_meaning_compound_key(const struct hyptrace_meaning *meaning,
@@ -140,7 +139,6 @@ uint64_t hyptrace_meaning_compound_key(const struct hyptrace_meaning *meaning,
  * hyptrace_meaning_name - get the name of an event for people
  * @meaning:	what the event means
  * @key:	its key, from hyptrace_meaning_key()
- *
  * Return: the name, such as "hvc", "__pkvm_init_vm", "PSCI_CPU_ON", "DABT_LOW",
  * "guest_fixup SYS64" or "donate host -> hyp". It is always at the same address. NULL if the event
  * has none but its own: its kind has no names, or the value has none.
@@ -162,7 +160,6 @@ const char *hyptrace_meaning_name(const struct hyptrace_meaning *meaning, uint64
  * @meaning:	what the event means
  * @role:	the role of the field; not HYPTRACE_ROLE_RESULT
  * @value:	its value
- *
  * Return: the name, such as "host"; NULL if it has none.
  */
 const char *hyptrace_meaning_value_name(const struct hyptrace_meaning *meaning,
@@ -186,7 +183,6 @@ const char *hyptrace_meaning_value_name(const struct hyptrace_meaning *meaning,
  * hyptrace_meaning_hypercall - find a hypercall
  * @meaning:	what the event means
  * @id:		value of HYPTRACE_ROLE_ID
- *
  * Return: the hypercall, one of hyptrace_formats_set_hypercalls(); NULL if it is unknown, or if
  * the event is not that of hypercalls.
  */
@@ -205,7 +201,6 @@ const struct hyptrace_hypercall *hyptrace_meaning_hypercall(const struct hyptrac
  * hyptrace_meaning_named_args - count the arguments of a hypercall that have names
  * @meaning:	what the event means
  * @call:	the hypercall, or NULL
- *
  * Return: their number: the first one is @call->args[0], with the value of HYPTRACE_ROLE_ARG1, and
  * so on. 0 also if it is not known which arguments the hypercall has.
  */
@@ -228,7 +223,6 @@ bool hyptrace_meaning_returns(const struct meaning *meaning, uint64_t id)
  * @meaning:	what the event means
  * @rec:	the event's record
  * @result:	out: the value of HYPTRACE_ROLE_RESULT
- *
  * Return: false if it returns nothing, if EL2 has refused it or passed it on, or if its result is
  * not known yet.
  */
@@ -253,7 +247,6 @@ bool hyptrace_meaning_result(const struct hyptrace_meaning *meaning,
  * hyptrace_meaning_result_name - get the name of what a call has returned
  * @meaning:	what the event means
  * @rec:	the event's record
- *
  * Return: the name, such as "-EPERM" or "irq"; NULL if it has none.
  */
 const char *hyptrace_meaning_result_name(const struct hyptrace_meaning *meaning,
@@ -276,7 +269,6 @@ const char *hyptrace_meaning_result_name(const struct hyptrace_meaning *meaning,
  * hyptrace_meaning_error - get the error of a call
  * @meaning:	what the event means
  * @rec:	the event's record
- *
  * Return: its name, such as "-EPERM"; "invalid" if EL2 has refused the call; NULL if it is no
  * error, or if the error has no name.
  */
@@ -305,7 +297,6 @@ const char *hyptrace_meaning_error(const struct hyptrace_meaning *meaning,
  * @fmts:	the formats
  * @event:	the event, from hyptrace_formats_event()
  * @field:	the field, one of @event
- *
  * Return: true if hyptrace_formats_name() may give a value another name than
  * hyptrace_symbol_name().
  */
@@ -332,7 +323,6 @@ bool hyptrace_formats_name_depends(const struct hyptrace_formats *fmts,
  * @event:	the event, from hyptrace_formats_event()
  * @field:	the field, one of @event
  * @rec:	a record of @event
- *
  * Return: the name, such as "-EPERM" for a field ret; NULL if the value has none.
  */
 const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
@@ -369,7 +359,6 @@ const char *hyptrace_formats_name(const struct hyptrace_formats *fmts,
  * @fmts:	the formats
  * @event:	the event, from hyptrace_formats_event()
  * @rec:	a record of @event; NULL for any that lacks a value
- *
  * Return: the field if the hypercall was invalid or returns nothing; else NULL.
  */
 const struct hyptrace_field *hyptrace_formats_missing(const struct hyptrace_formats *fmts,

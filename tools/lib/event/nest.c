@@ -363,7 +363,6 @@ static int add_loss(struct hyptrace_nest *nest, struct nest_cpu *cpu,
  * @is_counted:	the span leaves the nest, and counts for the depth; else the nest only learns that
  *		no earlier call is in a later one
  * @now:	the time, by a clock of the caller: see hyptrace_nest_next()
- *
  * Return: 0 or -ENOMEM.
  */
 int hyptrace_nest_add(struct hyptrace_nest *nest, const struct hyptrace_stream_event *event,
@@ -509,7 +508,6 @@ void hyptrace_nest_end(struct hyptrace_nest *nest)
  * hyptrace_nest_waits - does a span wait?
  * @nest:	the nest
  * @since:	out: when the first one has come, by the clock of the caller
- *
  * Return: true if one waits.
  */
 bool hyptrace_nest_waits(const struct hyptrace_nest *nest, uint64_t *since)

@@ -44,7 +44,6 @@ static size_t put_frames(const struct hyptrace_span *span, char *text, size_t si
  * @text:	out: the stack, such as "el2;hvc;__pkvm_host_share_hyp", or
  *		"guest;VM 0x1000;vCPU 0;DABT_LOW" for the run of a guest; @span->own is its time
  * @size:	bytes of @text
- *
  * Return: the length; 0 for a loss.
  */
 size_t hyptrace_span_stack(const struct hyptrace_span *span, char *text, size_t size)

@@ -123,7 +123,6 @@ static struct hyptrace_reader *open_backend(struct hyptrace *h, hyptrace_open_fn
  * @cpu:	the CPU; or, of a connection to the driver, HYPTRACE_CPU_ALL
  * @flags:	0 or O_NONBLOCK; a reader of tracefs never blocks
  * @err:	the reason if it fails; may be NULL
- *
  * Return: as hyptrace_reader_open(). The descriptor of a reader of tracefs is not that of a device.
  */
 struct hyptrace_reader *hyptrace_reader_open_on(struct hyptrace *h, const char *remote, int cpu,
@@ -172,7 +171,6 @@ static int map_ring(struct hyptrace_reader *reader, struct hyptrace_error *err)
  * @remote:	name of the remote
  * @cpu:	the CPU
  * @err:	the reason if it fails; may be NULL
- *
  * Return: the reader, for hyptrace_reader_close(), or NULL. The errno is ENODATA if the rings
  * are not loaded, ENXIO if the remote has no ring for this CPU.
  */
@@ -194,7 +192,6 @@ struct hyptrace_reader *hyptrace_reader_open_snapshot(const char *remote, int cp
  * @remote:	name of the remote
  * @cpu:	the CPU
  * @err:	the reason if it fails; may be NULL
- *
  * Return: as hyptrace_reader_open_snapshot().
  */
 struct hyptrace_reader *hyptrace_reader_open_snapshot_on(struct hyptrace *h, const char *remote,
@@ -226,7 +223,6 @@ void hyptrace_reader_close(struct hyptrace_reader *reader)
 /**
  * hyptrace_reader_fd - get the descriptor, for read(), splice() and poll()
  * @reader:	the reader
- *
  * Return: the descriptor.
  */
 int hyptrace_reader_fd(const struct hyptrace_reader *reader)
@@ -241,7 +237,6 @@ int hyptrace_reader_fd(const struct hyptrace_reader *reader)
  *		HYPTRACE_LATENCY_MAX_US microseconds
  * @percent:	part of the sub-buffers that must hold data, in percent; 0 for any event
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_reader_watermark(struct hyptrace_reader *reader, uint32_t usec, uint32_t percent,

@@ -37,7 +37,6 @@ struct hyptrace_merge {
  * @nr_sources:	number of sources; all are unknown at first
  * @bound:	how long an event may be held back, in the unit of all times that the
  *		caller passes later
- *
  * Return: the merge, NULL if there is no memory.
  */
 struct hyptrace_merge *hyptrace_merge_new(unsigned int nr_sources, uint64_t bound)
@@ -205,7 +204,6 @@ enum hyptrace_merge_step hyptrace_merge_step(struct hyptrace_merge *merge, unsig
  * hyptrace_merge_until - get up to what time a source's events need no further step
  * @merge:	the merge
  * @source:	the source of the last step, which was EMIT
- *
  * Return: a time. The source's next events are also next in the merge while they are
  * not later than it.
  */
@@ -229,7 +227,6 @@ uint64_t hyptrace_merge_until(const struct hyptrace_merge *merge, unsigned int s
 /**
  * hyptrace_merge_due - get the time until which the earliest event may be held back
  * @merge:	the merge
- *
  * Return: that time, UINT64_MAX if no event is pending.
  */
 uint64_t hyptrace_merge_due(const struct hyptrace_merge *merge)

@@ -376,7 +376,6 @@ fail:
  * @snap:	the snapshot
  * @rec:	filled in; valid as long as the snapshot
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 1; 0 at the end; -EBADMSG if a sub-buffer cannot be decoded. The rest of it
  * is then skipped, and counts as a gap of unknown size.
  */
@@ -414,7 +413,6 @@ void hyptrace_snapshot_rewind(struct hyptrace_snapshot *snap)
 /**
  * hyptrace_snapshot_lost - take the lost events that no record has reported
  * @snap:	the snapshot
- *
  * Return: their number, or HYPTRACE_LOST_UNKNOWN. The snapshot forgets them.
  */
 uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
@@ -425,7 +423,6 @@ uint64_t hyptrace_snapshot_lost(struct hyptrace_snapshot *snap)
 /**
  * hyptrace_snapshot_events - get the number of events in a snapshot
  * @snap:	the snapshot, taken with a number of last events
- *
  * Return: the number; 0 for a snapshot of all events, which are not counted.
  */
 uint64_t hyptrace_snapshot_events(const struct hyptrace_snapshot *snap)

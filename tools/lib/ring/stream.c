@@ -211,7 +211,6 @@ leave_fast_path(struct hyptrace_stream *s, const struct hyptrace_stream_event **
  * @s:		the stream, started
  * @event:	out: the event, or a loss; valid until the next call
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 1; 0 if there is no event at present (wait until hyptrace_stream_fd() is readable);
  * -ENODATA once the stream has ended and detached; -EBADMSG if a sub-buffer is damaged, after
  * which the caller may continue; another negative errno if a ring cannot be read.

@@ -66,7 +66,6 @@ void hyptrace_stream_free(struct hyptrace_stream *s)
 /**
  * hyptrace_stream_options - get the options of a stream
  * @s:		the stream, not started
- *
  * Return: the options, for the caller to change.
  */
 struct hyptrace_stream_options *hyptrace_stream_options(struct hyptrace_stream *s)
@@ -233,7 +232,6 @@ static int open_sources(struct hyptrace_stream *s, struct hyptrace_error *err)
  * hyptrace_stream_start - attach to the rings and hold events and tracing
  * @s:		the stream; it can be started once
  * @err:	the reason if it fails, its subject the CPU or the event at fault; may be NULL
- *
  * Return: 0 or a negative errno. After a failure the stream can only be freed.
  */
 int hyptrace_stream_start(struct hyptrace_stream *s, struct hyptrace_error *err)
@@ -391,7 +389,6 @@ void hyptrace_stream_counts(const struct hyptrace_stream *s,
 /**
  * hyptrace_stream_formats - get the formats of the remote's events
  * @s:		the stream
- *
  * Return: the formats; valid as long as the stream.
  */
 struct hyptrace_formats *hyptrace_stream_formats(const struct hyptrace_stream *s)

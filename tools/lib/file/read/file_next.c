@@ -153,7 +153,6 @@ static int deliver(struct hyptrace_file *f, const struct hyptrace_stream_event *
  * @f:		the file
  * @event:	out: the event, or a loss; valid until the next call
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 1; -ENODATA at the end; -EBADMSG if something is damaged, after which the caller may
  * continue; another negative errno if the file cannot be read.
  */

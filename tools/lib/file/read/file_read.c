@@ -23,7 +23,6 @@ static const struct {
 /**
  * hyptrace_file_is_perfetto - is a file a Perfetto trace?
  * @fd:		the file
- *
  * Return: true if another packet, or the end of the file, follows the first packet.
  */
 bool hyptrace_file_is_perfetto(int fd)
@@ -303,7 +302,6 @@ struct hyptrace_file *hyptrace_file_host(struct hyptrace_file *file, struct hypt
 /**
  * hyptrace_file_info - get what a file says about itself
  * @file:	the file
- *
  * Return: valid as long as the file is open.
  */
 const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *file)
@@ -317,7 +315,6 @@ const struct hyptrace_file_info *hyptrace_file_info(const struct hyptrace_file *
  * @cpus:	their numbers
  * @nr:		number of @cpus, at least 1
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -ENXIO if the file has no such CPU.
  */
 int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus, unsigned int nr,
@@ -338,7 +335,6 @@ int hyptrace_file_set_cpus(struct hyptrace_file *file, const unsigned int *cpus,
 /**
  * hyptrace_file_options - get the options of a file; reading starts again
  * @file:	the file
- *
  * Return: the options, for the caller to change before it reads.
  */
 struct hyptrace_file_options *hyptrace_file_options(struct hyptrace_file *file)
@@ -374,7 +370,6 @@ static int find_edge(struct hyptrace_file *file, uint64_t last, uint64_t *ts,
  * @first:	out: the time of the first event; or NULL
  * @last:	out: the time of the last event; or NULL
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0; -ENODATA if there are no events; or another negative errno.
  */
 int hyptrace_file_times(struct hyptrace_file *file, uint64_t *first, uint64_t *last,
@@ -395,7 +390,6 @@ int hyptrace_file_times(struct hyptrace_file *file, uint64_t *first, uint64_t *l
  * @fn:		the function
  * @arg:	its second argument
  * @err:	the reason if it fails; not NULL
- *
  * Return: 0 or a negative errno.
  */
 int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void *arg,
@@ -413,7 +407,6 @@ int hyptrace_file_walk(struct hyptrace_file *f, hyptrace_file_subbuf_fn fn, void
 /**
  * hyptrace_file_counts - get what became of the events that were looked at
  * @file:	the file
- *
  * Return: the counts so far, until reading starts again.
  */
 const struct hyptrace_file_counts *hyptrace_file_counts(const struct hyptrace_file *file)

@@ -476,7 +476,6 @@ static void read_all(struct team *team)
  * @wanted:	what to do with the events
  * @size:	bytes of @wanted
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0; 1 if batch() or flush() has ended it; or a negative errno.
  */
 int hyptrace_file_run(struct hyptrace_file *file, const struct hyptrace_file_work *wanted,

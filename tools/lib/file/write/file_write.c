@@ -364,7 +364,6 @@ int64_t hyptrace_file_splice(struct hyptrace_file_writer *w, unsigned int cpu, i
  * @size:	their bytes, a multiple of the remote's sub-buffer size. With 0, those that wait for
  *		their compression for long are compressed.
  * @err:	the reason if it fails; may be NULL
- *
  * Return: 0 or a negative errno: -EOVERFLOW, and nothing is written, if the file would become
  * larger than its limit. The data of a call that fails, because the disk is full, is kept in memory
  * and may still be in the finished file: hyptrace_file_unwritten() counts what is not.

@@ -45,7 +45,6 @@ int hyptrace_file_fail(struct hyptrace_file_writer *w, const struct hyptrace_err
  * hyptrace_file_failed - can nothing more be written?
  * @w:		the writer
  * @err:	why; may be NULL
- *
  * Return: 0 or a negative errno: then the file can only be finished or abandoned.
  */
 int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_error *err)
@@ -61,7 +60,6 @@ int hyptrace_file_failed(const struct hyptrace_file_writer *w, struct hyptrace_e
 /**
  * hyptrace_file_size - get the size of the file so far
  * @w:		the writer
- *
  * Return: the bytes. Data that waits for its compression does not count.
  */
 uint64_t hyptrace_file_size(const struct hyptrace_file_writer *w)
