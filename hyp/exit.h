@@ -65,7 +65,7 @@ struct hyptrace_vcpu {
 
 static inline bool hyptrace_has_vm(const struct hyptrace_vcpu *vcpu)
 {
-	return vcpu;
+	return vcpu->handle;
 }
 
 #define hyptrace_vm_of(vcpu)	((vcpu)->handle)

@@ -443,6 +443,8 @@ static void refusals_change_nothing(void **state)
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0x1b)), -EINVAL);
 	hyptrace_host_pmu.mdcr |= BIT(7);
 	assert_int_equal(pmu(hyptrace_pmu_counter(2, 30, 0x1b)), 0);
+	hyptrace_host_pmu.types[0] = 0x1b;
+	assert_int_equal(pmu(hyptrace_pmu_counter(2, 0, 0x1b)), 0);
 	for (place = 2; place < HYPTRACE_PMU_COUNTERS; place++)
 		assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), 0);
 	assert_int_equal(pmu(hyptrace_pmu_counter(place, 5, 0x1b)), -EINVAL);

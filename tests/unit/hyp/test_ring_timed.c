@@ -171,6 +171,16 @@ static void guest_exits(void **state)
 	expected.ec = 0x24;
 	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
+
+	/* without pKVM, a vCPU has no VM at EL2, and what says whether that is protected is not there */
+	vcpu.handle = 0;
+	expected.handle = 0;
+	expected.pc = vcpu.pc;
+	expected.esr = vcpu.fault.esr_el2;
+	expected.far = 0xffff800012345678;
+	expected.ipa = 0x9000678;
+	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
+	assert_memory_equal(&entry, &expected, sizeof(entry));
 }
 
 /* An event lasts for an hour, also after the clock's rate has changed. */
