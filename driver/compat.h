@@ -23,6 +23,13 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* The number of a PMU counter. Before 6.12, perf had 0 for cycles, and n + 1 for counter n. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define hyptrace_pmu_number(idx)	(((idx) - 1) & 31)
+#else
+#define hyptrace_pmu_number(idx)	(idx)
+#endif
+
 /* Fields of struct trace_buffer_meta. Kernels before 6.10 use our own: see Kbuild. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 #define pages_lost	Reserved1

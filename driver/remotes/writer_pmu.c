@@ -15,6 +15,7 @@
 #include <linux/smp.h>
 
 #include "../../hyp/abi.h"
+#include "../compat.h"
 #include "writer.h"
 
 /* The counters of a CPU's PMU */
@@ -44,7 +45,10 @@ static struct perf_event *create_event(unsigned int cpu, u16 what)
 /* The counter of an event; -1: it has none at present */
 static int number_of(const struct perf_event *event)
 {
-	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE ? READ_ONCE(event->hw.idx) : -1;
+	int idx = READ_ONCE(event->hw.idx);
+
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE && idx >= 0 ?
+	       hyptrace_pmu_number(idx) : -1;
 }
 
 #else

@@ -172,7 +172,7 @@ static void guest_exits(void **state)
 	entry = guest_exit(&vcpu, HYPTRACE_EXIT_TRAP);
 	assert_memory_equal(&entry, &expected, sizeof(entry));
 
-	/* without pKVM, a vCPU has no VM at EL2, and what says whether that is protected is not there */
+	/* without pKVM, EL2 has no VM of a vCPU, and cannot know whether that is protected */
 	vcpu.handle = 0;
 	expected.handle = 0;
 	expected.pc = vcpu.pc;
