@@ -21,7 +21,7 @@ static const char *const commands[] = {
 	"report FILE",
 	"report -F FILTER FILE",
 	"report --raw --ns FILE",
-	"report --raw -F FILTER --time rel --color always FILE",
+	"report --raw -F FILTER --time rel FILE",
 	"report -j FILE",
 	"report -j -F FILTER FILE",
 	"report --pretty --raw -n 3 FILE",
@@ -222,7 +222,9 @@ unsigned int fuzz_command(const uint8_t *choice, char **words)
 	words[0] = text;
 	fputs("hyptrace", f);
 	fputc('\0', f);
-	snprintf(line, sizeof(line), "%s", pick_command(choice[0]));
+	/* as for a terminal; the other bits choose a filter */
+	snprintf(line, sizeof(line), "%s%s", choice[1] & 0x80 ? "--color always " : "",
+		 pick_command(choice[0]));
 	for (word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		words[nr++] = text + ftell(f);
 		print_word(f, word, choice);

@@ -224,6 +224,7 @@ static void free_while_counting(void **state)
 /* Counters stay when other events are selected, or none, until they are reset. */
 static void reset(void **state)
 {
+	struct count_sum sum;
 	u64 seq, part;
 	u32 key;
 
@@ -244,11 +245,20 @@ static void reset(void **state)
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_COUNT_RESET, CPU, part, 0), -EINVAL);
 	for (key = 0; key < HYPTRACE_COUNT_KEYS; key++) {
 		static const struct count_sum none;
-		struct count_sum sum;
 
 		count_read(&pages, key, &sum);
 		assert_memory_equal(&sum, &none, sizeof(sum));
 	}
+	assert_int_equal(count_on(CPU, EVENTS), 0);
+	/* The longest one so far is counted as that, even if it takes one tick. */
+	{
+		hyptrace_host_call(1, false, regs);
+		env_counter++;
+	}
+	count_read(&pages, KEY, &sum);
+	assert_int_equal(sum.max, 1);
+	assert_int_equal(count_on(CPU, 0), 0);
+	assert_int_equal(count_reset(CPU), 0);
 	assert_int_equal(count_on(CPU, EVENTS), 0);
 	hypercalls(2);
 	assert_int_equal(counted(), 2);

@@ -316,6 +316,30 @@ static void counters_of_events_may_wrap(void **state)
 	hyptrace_host_pmu.values[2] = (u32)-10;
 	hypercall();
 	check_key(KEY(host_hcall, CALL), 1, 1, 100, 300);
+	/* that of cycles has 64 bits */
+	{
+		hyptrace_host_call(CALL, false, regs);
+		work(1, BIT_ULL(35));
+	}
+	hyptrace_host_exit();
+	check_key(KEY(host_hcall, CALL), 2, 2, 101, 300 + BIT_ULL(35));
+}
+
+static void what_is_not_measured_is_not_recorded(void **state)
+{
+	(void)state;
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, BIT_ULL(HYPTRACE_EVENT_pmu), 0),
+			 0);
+	{
+		hyptrace_host_call(CALL, false, regs);
+		hyptrace_host_pmu.enabled = BIT(2);
+	}
+	hyptrace_host_exit();
+	assert_int_equal(hyptrace_this_ring()->recorded, 0);
+	hyptrace_host_pmu.enabled |= BIT(HYPTRACE_PMU_CYCLES);
+	hypercall();
+	assert_int_equal(hyptrace_this_ring()->recorded, 4);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_DETACH, CPU, 0, 0), 0);
 }
 
 /* The host gives the counter to somebody else, stops it, and gives it back. */
@@ -468,6 +492,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(guest_enter_stays_barred, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(the_first_key_is_measured, start_pmu, stop),
 		cmocka_unit_test_setup_teardown(counters_of_events_may_wrap, start_pmu, stop),
+		cmocka_unit_test_setup_teardown(what_is_not_measured_is_not_recorded, start_pmu,
+						stop),
 		cmocka_unit_test_setup_teardown(what_counts_something_else_is_not_measured,
 						start_pmu, stop),
 		cmocka_unit_test_setup_teardown(a_counter_of_instructions, start_pmu, stop),

@@ -351,6 +351,35 @@ static void psci(void **state)
 	expect_psci(func, 0, 0);
 }
 
+/* A timed event has the time of its end, as its duration says, also if a filter takes time. */
+static void time_of_a_filtered_event(void **state)
+{
+	const struct hyptrace_term all = {
+		.offset = offsetof(struct hyptrace_entry_host_hcall, id), .width = 4,
+		.op = HYPTRACE_TERM_GE,
+		.on_true = HYPTRACE_FILTER_ACCEPT, .on_false = HYPTRACE_FILTER_REJECT,
+	};
+	struct hyptrace_entry_host_hcall entry;
+	struct decoded events[DECODE_MAX];
+	u64 begun;
+	int nr;
+
+	(void)state;
+	assert_int_equal(filter_set(CPU, HYPTRACE_EVENT_host_hcall, &all, 1), 0);
+	set_regs(100);
+	env_counter_hook = tick;
+	{
+		hyptrace_host_call(1, false, regs);
+		begun = env_counter;
+		env_counter += 50;
+	}
+	env_counter_hook = NULL;
+	nr = last(&entry, sizeof(entry));
+	decode_both(env_rings[CPU].page, events);
+	assert_int_equal(entry.duration, 51);
+	assert_int_equal(events[nr - 1].time, begun + entry.duration);
+}
+
 /* A filter changes nothing of a call that is recorded before it is over. */
 static void psci_filtered(void **state)
 {
@@ -525,7 +554,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hypercalls), TEST(guest_exits), TEST(durations), TEST(another_cpu),
-		TEST(slow_path), TEST(silence), TEST(psci), TEST(psci_filtered), TEST(suspended),
+		TEST(slow_path), TEST(silence), TEST(psci), TEST(psci_filtered),
+		TEST(time_of_a_filtered_event), TEST(suspended),
 		TEST(parked),
 		TEST(smc), TEST(ffa),
 	};

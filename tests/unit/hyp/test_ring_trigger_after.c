@@ -56,6 +56,8 @@ static void check_after(u32 after, u32 most, u32 writer, bool in_reader_page)
 	u32 due = after < most ? after : most, i;
 
 	start_rings(NR_PAGES, 0);
+	for (i = 0; i < CPUS; i++)
+		assert_int_equal(env_ring_meta(&trigger_host[i])->ended, 0);
 	assert_int_equal(set_trigger(HYPTRACE_EVENT_selftest, HYPTRACE_TRIGGER_STOP, after), 0);
 	arm(ARM);
 	/* sub-buffers before the event do not count */
