@@ -37,7 +37,9 @@ if [[ $1 == protected ]]; then
 		sleep 0.1
 	done &
 	hotplug=$!
-	/usr/local/libexec/hyptrace-kselftest/function_storm "$nr" "${HYPTRACE_STORM_BATCHES:-50}" "$RANDOM"
+	seed=${HYPTRACE_HOSTILE_SEED:-$RANDOM}
+	echo "hostile calls with HYPTRACE_HOSTILE_SEED=$seed"
+	/usr/local/libexec/hyptrace-kselftest/function_storm "$nr" "${HYPTRACE_STORM_BATCHES:-50}" "$seed"
 	kill "$hotplug"
 fi
 kill "$load"

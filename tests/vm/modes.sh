@@ -16,16 +16,16 @@ programs=/usr/local/libexec/hyptrace-kselftest
 # switches the machine off.
 run_suspend()
 {
-	local console complaints=0
+	local console more=0
 	console=$(mktemp)
 	"$vm/run.sh" --require-protected --timeout 300 --console "$console" -- \
 		sh -c "modprobe $1 && exec $programs/suspend ${*:2}" >/dev/null 2>&1 || true
 	if console_complaints "$console"; then
 		echo "not ok - suspend: the kernel complained: see above"
-		complaints=1
+		more=1
 	fi
 	tr -d '\r' <"$console" | grep -aE '^((not )?ok - |# |[0-9]+ passed, )' |
-		awk -v more="$complaints" '/^[0-9]+ passed, / { $3 += more } { print }' || true
+		awk -v more="$more" '/^[0-9]+ passed, / { $3 += more } { print }' || true
 	rm -f "$console"
 }
 
