@@ -25,7 +25,7 @@ u64 env_asked_cpu;
 u32 env_absent;
 u64 env_counter;
 void (*env_counter_hook)(void);
-void (*env_ring_hook)(u64 cpu);
+void (*env_cpus_hook)(void);
 void (*env_pages_hook)(void);
 struct hyptrace_page_states env_page_states;
 int env_page_error;
@@ -63,14 +63,14 @@ static void count_call(u64 *calls)
 u32 hyptrace_nr_cpus(void)
 {
 	env_thread_calls++;
+	if (env_cpus_hook)
+		env_cpus_hook();
 	return ENV_CPUS - __builtin_popcount(env_absent);
 }
 
 struct hyptrace_ring *hyptrace_ring_of(u64 cpu)
 {
 	env_thread_calls++;
-	if (env_ring_hook)
-		env_ring_hook(cpu);
 	if (cpu > READ_ONCE(env_asked_cpu))
 		WRITE_ONCE(env_asked_cpu, cpu);
 
@@ -332,7 +332,7 @@ void env_start(u32 nr_pages)
 	env_absent = 0;
 	env_counter = 0;
 	env_counter_hook = NULL;
-	env_ring_hook = NULL;
+	env_cpus_hook = NULL;
 	env_pages_hook = NULL;
 	env_pages_known = false;
 	env_fail_take = env_fail_release = env_fail_share = 0;

@@ -55,8 +55,8 @@ extern u64 env_asked_cpu;
 /* The value of the counter. The hook runs on each read. */
 extern u64 env_counter;
 extern void (*env_counter_hook)(void);
-/* hyptrace_ring_of() calls it first. */
-extern void (*env_ring_hook)(u64 cpu);
+/* hyptrace_nr_cpus() calls it. */
+extern void (*env_cpus_hook)(void);
 /* Runs whenever pages change hands. */
 extern void (*env_pages_hook)(void);
 /* Bit per CPU that does not exist. */

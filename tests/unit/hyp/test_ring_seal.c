@@ -122,6 +122,9 @@ static void bad_commit(void **state)
 		assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, CPU, 0, 0), 0);
 		assert_int_equal(sealed(ring->page), -1);
 	}
+	ring->page->commit = HYPTRACE_SUBBUF_DATA_SIZE - sizeof(*seal);
+	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, CPU, 0, 0), 0);
+	assert_int_equal(sealed(ring->page), HYPTRACE_SUBBUF_DATA_SIZE - sizeof(*seal));
 	ring->page->commit = commit;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_SYNC, CPU, 0, 0), 0);
 	assert_int_equal(sealed(ring->page), commit);
