@@ -330,6 +330,8 @@ static void what_is_not_measured_is_not_recorded(void **state)
 	(void)state;
 	assert_int_equal(hyptrace_hcall(HYPTRACE_OP_ATTACH, CPU, BIT_ULL(HYPTRACE_EVENT_pmu), 0),
 			 0);
+	run_guest(0);
+	assert_int_equal(hyptrace_this_ring()->recorded, 0);
 	{
 		hyptrace_host_call(CALL, false, regs);
 		hyptrace_host_pmu.enabled = BIT(2);
