@@ -70,6 +70,7 @@ done
 
 "$bin/make_file" -n 20000 -c 2 "$work/whole.dat" >/dev/null || exit
 check "lists that lead in circles" "$here/circles.py" "$hyptrace"
+check "memory that has outlived a reset, and dumps" "$here/images.py" "$hyptrace"
 check "the same words of the same damage" "$here/damage.sh" "$hyptrace" "$work/whole.dat"
 
 # Who starts the command may ignore SIGCHLD: it gets the exit codes of its own children all the same.
