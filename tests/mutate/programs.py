@@ -16,6 +16,8 @@ import time
 
 UNIT = "tests/unit"
 COPIED = ("hyp", "driver", "uapi", "tools", "tests/unit")
+# For the tests of the command; tests of this folder's own do without.
+COPIED_TOO = ("tests/files", "tests/fuzz", "tests/mutate", "tests/checks.sh")
 # Limits of CPU time and of wall-clock time, relative to the original's.
 CPU_FACTOR, CPU_MORE = 10, 10
 WALL_FACTOR, WALL_MORE = 10, 60
@@ -99,6 +101,7 @@ class Tree:
             shutil.copytree(os.path.join(top, name), os.path.join(folder, name), symlinks=True,
                             ignore=shutil.ignore_patterns("*.o", "*.a", "*.so*", "build"))
         os.makedirs(os.path.join(self.unit, "tmp"))
+        self.command = Command(top, folder)
 
     def write(self, path, source):
         with open(os.path.join(self.folder, path), "w", encoding="utf-8") as file:
@@ -194,6 +197,49 @@ class Originals:
             return seconds
 
         return self.once((program.name, stage), make)
+
+
+class Command:
+    """The command of a tree, and its tests on the host: commands.sh. They take long, and are run for what unit tests miss."""
+
+    def __init__(self, top, folder):
+        self.top, self.folder, self.seconds = top, folder, None
+        self.script = os.path.join(folder, "tests/mutate/commands.sh")
+
+    def test(self, path, seconds):
+        """Run the tests with a changed file. Return the exit code, None if it took too long, and the test that fails."""
+        try:
+            done = subprocess.run([self.script, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True, timeout=seconds, check=False)
+        except subprocess.TimeoutExpired:
+            return None, "its time"
+        return done.returncode, done.stdout.strip() or "none"
+
+    def prepare(self):
+        """Build the command, and run its tests without a mutant. Return False if this tree has none."""
+        if self.seconds is not None:
+            return self.seconds > 0
+        self.seconds = 0
+        if not os.path.exists(os.path.join(self.top, "tests/files")):
+            return False
+        for name in COPIED_TOO:
+            source, target = os.path.join(self.top, name), os.path.join(self.folder, name)
+            if os.path.isdir(source):
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("build", "__pycache__"))
+            else:
+                shutil.copy(source, target)
+        self.test("", None)
+        begin = time.monotonic()
+        code, name = self.test("", None)
+        if code:
+            raise SystemExit(f"commands.sh ends with {code} without a mutant: {name}")
+        self.seconds = time.monotonic() - begin
+        return True
+
+    def kills(self, path):
+        """Test the mutant in this file. Return whether one of the tests kills it (None: it does not compile), and which."""
+        code, name = self.test(path, WALL_FACTOR * self.seconds + WALL_MORE)
+        return None if code == 3 else code != 0, name
 
 
 class Attempt:

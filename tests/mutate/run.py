@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Change one statement at a time of hyp/ and tools/lib, and check that a unit test fails: run.py [FILE...]
+"""Change one statement at a time of hyp/ and tools/lib, and check that a test on the host fails: run.py [FILE...]
+
+The unit tests try each mutant. What survives of tools/lib is tried by tests of the command, too: commands.sh.
 
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
-most MINUTES=. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT. VERBOSE=1 prints
+most MINUTES=. RESULTS=FILE keeps what has become of them: a run of the same sample goes on from there, and tries what has
+survived again. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT. VERBOSE=1 prints
 each mutant that was tried.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
-itself recognizes mutants that the compiler translates to the same object code, and those of code that no unit test has: that
-of EL2 alone, which only machines test. The file "survivors" lists mutants that no
-test kills, with the reason: they count, but are not printed.
+itself recognizes mutants that the compiler translates to the same object code, and those of code that no host program has:
+that of EL2 alone, which only machines test. The file "survivors" lists mutants that no test kills, with the reason: they
+count, but are not printed.
 """
 
 import glob
@@ -33,6 +36,8 @@ FOLDERS = {
     "hyp": (("hyp/**/*.c", "hyp/**/*.h"), 99),
     "tools/lib": (("tools/lib/**/*.c", "tools/lib/**/*.h"), 95),
 }
+# Tests of the command are tests of this folder, too.
+COMMAND = "tools/lib"
 # The environment of hyp/, and the assembly by which EL2 changes its text: the tests use their own.
 LEFT_OUT = {"hyp/env.h", "hyp/env_host.h", "hyp/function/text.c"}
 MUTANTS, MINUTES = 600, 55
@@ -75,7 +80,7 @@ class Run:
     def __init__(self, originals, programs, lists, deadline):
         self.originals, self.programs = originals, programs
         self.lists, self.deadline = lists, deadline
-        self.error = None
+        self.error = self.file = None
         self.wrong = 0      # mutants that a test killed although a list has them
         self.lock = threading.Lock()
         self.results = {folder: {} for folder in FOLDERS}
@@ -115,6 +120,15 @@ class Run:
                 return KILLED, program.name
         return (EQUIVALENT, "the compiler") if same else (None, None)
 
+    def try_command(self, tree, mutant, result, by):
+        """Return the result of the tests of the command, or the old one if there are none."""
+        tree.write(mutant.path, mutant.original)
+        if not tree.command.prepare():
+            return result, by
+        tree.write(mutant.path, mutant.source)
+        killed, name = tree.command.kills(mutant.path)
+        return (INVALID if killed is None else KILLED if killed else None), name
+
     def list_of(self, mutant):
         """Return the path of the list that has the mutant, or None."""
         return next((path for path, names in self.lists.items() if not names.isdisjoint((mutant.name, mutant.key))), None)
@@ -135,6 +149,8 @@ class Run:
                     break
             if (result == EQUIVALENT or not self.likely(mutant, FULL)) and not self.is_compiled(tree, mutant):
                 result, by = ELSEWHERE, "anything"
+            if folder_of(mutant.path) == COMMAND and not equivalent and result in (None, ELSEWHERE):
+                result, by = self.try_command(tree, mutant, result, by)
         finally:
             tree.write(mutant.path, mutant.original)
         if not result:
@@ -153,6 +169,8 @@ class Run:
 
     def note(self, mutant, result, by, stage):
         with self.lock:
+            if self.file:
+                print(f"{result}\t{by}\t{stage}\t{mutant.key}", file=self.file, flush=True)
             counts = self.results[folder_of(mutant.path)]
             counts[result] = counts.get(result, 0) + 1
             self.tried += 1
@@ -178,6 +196,21 @@ def sample(mutants, seed, size):
     return chosen
 
 
+def go_on(run, path, chosen):
+    """Count the results that the file has, and add the others to it. Return the keys of the mutants that need not be tried."""
+    if not path:
+        return ()
+    rows = open(path, "a+", encoding="utf-8")  # until the end
+    rows.seek(0)
+    keys = {mutant.key: mutant for mutant in chosen}
+    found = {row[3]: row[:3] for row in (line.rstrip("\n").split("\t") for line in rows) if len(row) == 4}
+    found = {key: row for key, row in found.items() if key in keys and row[0] != SURVIVED}
+    for key, row in found.items():
+        run.note(keys[key], *row)
+    run.file = rows
+    return found
+
+
 def main(only):
     begin = time.monotonic()
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
@@ -199,8 +232,10 @@ def main(only):
         originals = Originals(TOP, folder)
         run = Run(originals, list_programs(TOP), lists, deadline)
         todo = queue.Queue()
+        done = go_on(run, os.environ.get("RESULTS"), chosen)
         for mutant in chosen:
-            todo.put(mutant)
+            if mutant.key not in done:
+                todo.put(mutant)
         threads = [threading.Thread(target=run.work, args=(Tree(TOP, os.path.join(folder, str(i)), originals), todo))
                    for i in range(jobs)]
         for thread in threads:
