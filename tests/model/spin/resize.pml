@@ -6,7 +6,7 @@
  * models: hyp/resize.c:swap_memory c9f60c39316c7ef70e73336f54c3cce8cbd0fd36d8102af7ad3630161a0b8675
  * models: hyp/resize.c:exchange 6b1fbff004ef970c34c7afa4278291e18f0ed506aa759cc0cb0ce936148b4ce9
  * models: hyp/resize.c:hyptrace_ring_exchange 0201fb544b715b9c983cc06bf88111a7e1409fae46ca02c009fd445dd81953c3
- * models: hyp/resize.c:move 8b1a69d9738acb19f2db9e63f9b1519b87717102dca9b2e35c4ca7bab46dd691
+ * models: hyp/resize.c:move 61307bd893c55277f56ffe7d6ef8496b708520358def662d467a331c61df3a35
  * models: hyp/resize.c:hyptrace_ring_move aea19d7006b2ff3474759703f49821de567252badce4dadf05618cfcc56fcf1c
  * models: hyp/ring.h:hyptrace_previous_position 6b89ac3d6f9ffbcf5d510940a686b078acc49c23dd9c569cf5c6eecfca11283b
  * models: driver/remotes/writer.c:exchange_ring ddeed8c3dfbbaa07ddb6ef4d06249d73fb1ace88b1ffeea7d46ea8bf5f5d861c

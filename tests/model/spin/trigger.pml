@@ -13,11 +13,12 @@
  *  -DNOTIFIES=m	events that notify			-DMUTANT=n	insert fault n; a comment names it
  *
  * models: hyp/trigger.c:hyptrace_trigger_set 2d0e8298f666adf0f9a085143ffdf4f756254349197fc2ba97c03e05e988e819
- * models: hyp/trigger.c:hyptrace_trigger_pause 92465c8792bb12392f9d892f882ec8f4bb76d815a0dc69623e70ae51d79b1302
- * models: hyp/trigger.c:hyptrace_trigger_arm b0e2fdda8061ffd16d69416fd1fd15b3b35476b2aa71ed352dd2bbdabc597294
- * models: hyp/trigger.c:start 47405fbea042c29e413ff5bf0a6fbfeeb8f5875620941ac91e5aa3ab9cdc54b2
+ * models: hyp/trigger.c:allow 060fc841122364192e88a1baf88b2f8b2f4778cc68d60a4d1c08363c055a30ca
+ * models: hyp/trigger.c:hyptrace_trigger_pause fba8fd48d28e20705fcf8c9b72abc86377f1f809fb5d2af35f872a6c7c76b959
+ * models: hyp/trigger.c:hyptrace_trigger_arm 57cb8aa43721d326a6431761e7287c2747e02ed1272bef63cc20db6b2dde58a6
+ * models: hyp/trigger.c:start a7fe79e6c4f8f7d3076958d9e45312de329b4a767d1b8949f53874ed46fc5c12
  * models: hyp/trigger.c:stop d2f52c2c7f4998fce02ab04f9dcab003bf063fbc5e7d3a3eeea1867a6943259c
- * models: hyp/trigger.c:end_recording fdeb8cfadef56334a9243495aee84ba6c6cd8f0695bae5214225756c67326930
+ * models: hyp/trigger.c:end_recording e9cce3b2c09f0b637e04040f0a1ee4dc0ad75bbfe7e520e42ef62fca5ad60bb4
  * models: hyp/trigger.c:__hyptrace_trigger_fire eebb79b77469af41bd373f109159ebf058fde01a0b1bfda544b00ba3dacba71a
  * models: hyp/trigger.c:__hyptrace_trigger_count_subbuf aa519c17f33146f89fea27136374a07b94c70a0df68d298019a037cf856762a5
  * models: hyp/trigger.h:hyptrace_trigger_fire f8173129c5638ea3d365faf8499bc0b27d894566d600d3a89e1c1445c6ea6acd
