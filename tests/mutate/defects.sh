@@ -46,8 +46,8 @@ run_test()
 	case $kind in
 	unit)
 		make --no-print-directory -s -C "$tree/tests/unit" "$test" || return 2
+		wrong='\[  FAILED|Sanitizer|runtime error|Assertion'
 		env "${@:4}" LIMIT=60 "$tree/tests/unit/run.sh" "$test" >"$tree/said" 2>&1
-		wrong='^\[  FAILED|Sanitizer|runtime error|Assertion'
 		;;
 	build)
 		make --no-print-directory -s -C "$tree/tests/unit" "$test" >"$tree/said" 2>&1 && return 0
@@ -62,8 +62,8 @@ run_test()
 	lint) "$tree/tests/lint/run.sh" "$test" >"$tree/said" 2>&1 ;;
 	um)
 		tests/mutate/machine.sh modules "$tree" || return 2
-		tests/mutate/machine.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test" >"$tree/said" 2>&1
 		wrong='^not ok [0-9]+ '
+		tests/mutate/machine.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test" >"$tree/said" 2>&1
 		;;
 	*) return 2 ;;
 	esac

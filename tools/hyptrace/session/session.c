@@ -21,12 +21,12 @@ void session_note_damage(const struct hyptrace_error *err, void *arg)
 {
 	struct session *s = arg;
 
-	if (++s->damaged == NOTES_MAX + 1)
-		cmd_note("\"%s\": other damaged places are only counted", s->name);
-	if (s->damaged > NOTES_MAX)
+	if (++s->damaged > NOTES_MAX + 1)
 		return;
 	out_flush(&s->ctx->out);
-	if (s->path)
+	if (s->damaged > NOTES_MAX)
+		cmd_note("\"%s\": other damaged places are only counted", s->name);
+	else if (s->path)
 		cmd_note("\"%s\": %s", s->name, err->text);
 	else
 		cmd_note("%s: the rest of the sub-buffer is skipped", err->text);
