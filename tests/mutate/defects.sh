@@ -39,7 +39,7 @@ copy_to()
 }
 
 # run_test TREE KIND TEST [ARGUMENT]...: 0 the test passes, 1 it fails, 2 it cannot run, 3 something is missing for it. A test
-# that fails has said what is wrong: a machine that does not boot, or a test that runs out of time, finds nothing.
+# that fails has said what is wrong, or the kernel has: a machine that does not boot, or a test that takes too long, finds nothing.
 run_test()
 {
 	local tree=$1 kind=$2 test=${3%:} code wrong='^not ok'
@@ -62,7 +62,7 @@ run_test()
 	lint) "$tree/tests/lint/run.sh" "$test" >"$tree/said" 2>&1 ;;
 	um)
 		tests/mutate/machine.sh modules "$tree" || return 2
-		wrong='^not ok [0-9]+ '
+		wrong='^not ok [0-9]+ |Kernel panic|BUG: |WARNING: '
 		tests/mutate/machine.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test" >"$tree/said" 2>&1
 		;;
 	*) return 2 ;;
