@@ -7,9 +7,10 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 files=$PWD/tests/files bin=$PWD/tests/files/build hyptrace=$PWD/tests/files/build/tools/hyptrace/hyptrace
+# the command first: its options are lenient, and make_file takes its library
 {
-	make -s -C "$files" O=build CC="${CC:-cc} -Wno-error" build/make_file build/hyptrace &&
-		make -s -C tools O="$bin/tools" CFLAGS='-O2 -g -Wno-error' "$hyptrace"
+	make -s -C tools O="$bin/tools" CFLAGS='-O2 -g -Wno-error' "$hyptrace" &&
+		make -s -C "$files" O=build build/make_file build/hyptrace
 } || exit 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

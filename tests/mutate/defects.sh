@@ -39,14 +39,15 @@ copy_to()
 }
 
 # run_test TREE KIND TEST [ARGUMENT]...: 0 the test passes, 1 it fails, 2 it cannot run, 3 something is missing for it. A test
-# that fails has said what is wrong, or the kernel has: a machine that does not boot, or a test that takes too long, finds nothing.
+# that fails has said what is wrong, or the kernel has: a machine that does not boot finds nothing.
 run_test()
 {
 	local tree=$1 kind=$2 test=${3%:} code wrong='^not ok'
 	case $kind in
 	unit)
 		make --no-print-directory -s -C "$tree/tests/unit" "$test" || return 2
-		wrong='\[  FAILED|Sanitizer|runtime error|Assertion'
+		# a test that hangs with the patch has ended in time without it
+		wrong='\[  FAILED|Sanitizer|runtime error|Assertion|\.c:[0-9]+: failed: |^not ok - [a-z_]+: [a-z_]+ hangs: '
 		env "${@:4}" LIMIT=60 "$tree/tests/unit/run.sh" "$test" >"$tree/said" 2>&1
 		;;
 	build)
@@ -62,7 +63,7 @@ run_test()
 	lint) "$tree/tests/lint/run.sh" "$test" >"$tree/said" 2>&1 ;;
 	um)
 		tests/mutate/machine.sh modules "$tree" || return 2
-		wrong='^not ok [0-9]+ |Kernel panic|BUG: |WARNING: '
+		wrong='^not ok [0-9]+ |Kernel panic|BUG: |WARNING: |invoked oom-killer'
 		tests/mutate/machine.sh test "$tree" TEST_TIMEOUT=60 -- "kselftest:$test" >"$tree/said" 2>&1
 		;;
 	*) return 2 ;;

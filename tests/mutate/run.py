@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Change one statement at a time of hyp/ and tools/lib, and check that a test on the host fails: run.py [FILE...]
 
-The unit tests try each mutant. What survives of tools/lib is tried by tests of the command, too: commands.sh.
+The unit tests try each mutant, first without sanitizers. What survives of tools/lib is tried by tests of the command, too:
+commands.sh. What is left is tried by the unit tests with sanitizers.
 
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
 most MINUTES=. RESULTS=FILE keeps what has become of them: a run of the same sample goes on from there, and tries what has
@@ -139,23 +140,25 @@ class Run:
         return any(not attempt.objects_of(program, QUICK) for program in self.likely(mutant, QUICK))
 
     def judge(self, tree, mutant):
+        """Return the result, what decided it, and in which stage: the quick one, that of the command, or the full one."""
         tree.write(mutant.path, mutant.source)
-        attempt = Attempt(tree, mutant)
-        equivalent = self.list_of(mutant) == EQUIVALENTS
+        equivalent, stage = self.list_of(mutant) == EQUIVALENTS, QUICK
         try:
-            for stage in (QUICK,) if equivalent else (QUICK, FULL):
-                result, by = self.try_stage(attempt, mutant, stage)
-                if result:
-                    break
+            result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
             if (result == EQUIVALENT or not self.likely(mutant, FULL)) and not self.is_compiled(tree, mutant):
                 result, by = ELSEWHERE, "anything"
-            if folder_of(mutant.path) == COMMAND and not equivalent and result in (None, ELSEWHERE):
+            if equivalent:
+                return result or EQUIVALENT, by or "the list", stage
+            if folder_of(mutant.path) == COMMAND and result in (None, ELSEWHERE):
+                stage = "command"
                 result, by = self.try_command(tree, mutant, result, by)
+            if not result:
+                stage = FULL
+                tree.write(mutant.path, mutant.source)
+                result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
         finally:
             tree.write(mutant.path, mutant.original)
-        if not result:
-            result, by = (EQUIVALENT, "the list") if equivalent else (SURVIVED, None)
-        return result, by, stage
+        return result or SURVIVED, by, stage
 
     def work(self, tree, todo):
         try:
