@@ -10,6 +10,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -25,6 +26,8 @@ WALL_FACTOR, WALL_MORE = 10, 60
 LENIENT = ["-Wno-unused", "-Wno-parentheses", "-Wno-maybe-uninitialized"]
 # Limits of a program's output and, without sanitizers (which reserve a huge address space), of its memory
 FILE_BYTES, MEMORY_BYTES = 1 << 26, 1 << 36
+# The same of the command, and how long its tests may take without a mutant
+COMMAND_FILE_BYTES, COMMAND_MEMORY_BYTES, COMMAND_MAX_S = 1 << 30, 1 << 33, 900
 
 QUICK, FULL = "quick", "full"
 # Short runs of the tests with random sequences: they kill nearly as many mutants. An entry also holds for the
@@ -101,7 +104,7 @@ class Tree:
             shutil.copytree(os.path.join(top, name), os.path.join(folder, name), symlinks=True,
                             ignore=shutil.ignore_patterns("*.o", "*.a", "*.so*", "build"))
         os.makedirs(os.path.join(self.unit, "tmp"))
-        self.command = Command(top, folder)
+        self.command = Command(top, folder, originals)
 
     def write(self, path, source):
         with open(os.path.join(self.folder, path), "w", encoding="utf-8") as file:
@@ -202,21 +205,21 @@ class Originals:
 class Command:
     """The command of a tree, and its tests on the host: commands.sh. They take long, and are run for what unit tests miss."""
 
-    def __init__(self, top, folder):
-        self.top, self.folder, self.seconds = top, folder, None
+    def __init__(self, top, folder, originals):
+        self.top, self.folder, self.originals, self.seconds = top, folder, originals, None
         self.script = os.path.join(folder, "tests/mutate/commands.sh")
 
     def test(self, path, seconds):
-        """Run the tests with a changed file. Return the exit code, None if it took too long, and the test that fails."""
-        try:
-            done = subprocess.run([self.script, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  text=True, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired:
-            return None, "its time"
-        return done.returncode, done.stdout.strip() or "none"
+        """Run the tests with a changed file. Return the exit code, and the test that fails."""
+        # all that the tests have started ends with them; a shell's background job ignores SIGINT, which tests send
+        command = ["timeout", "--signal=KILL", str(int(seconds)), "env", "--default-signal=INT,QUIT",
+                   "prlimit", "--core=0", f"--fsize={COMMAND_FILE_BYTES}", f"--as={COMMAND_MEMORY_BYTES}", self.script, path]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              check=False)
+        return done.returncode, done.stdout.strip() or ("its time" if done.returncode == -signal.SIGKILL else "none")
 
     def prepare(self):
-        """Build the command, and run its tests without a mutant. Return False if this tree has none."""
+        """Get what the tests need. Return False if there is none. The first tree runs them without a mutant."""
         if self.seconds is not None:
             return self.seconds > 0
         self.seconds = 0
@@ -228,11 +231,15 @@ class Command:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("build", "__pycache__"))
             else:
                 shutil.copy(source, target)
-        begin = time.monotonic()
-        code, name = self.test("", None)
-        if code:
-            raise SystemExit(f"commands.sh ends with {code} without a mutant: {name}")
-        self.seconds = time.monotonic() - begin
+
+        def make():
+            begin = time.monotonic()
+            code, name = self.test("", COMMAND_MAX_S)
+            if code:
+                raise SystemExit(f"commands.sh ends with {code} without a mutant: {name}")
+            return time.monotonic() - begin
+
+        self.seconds = self.originals.once("the command", make)
         return True
 
     def kills(self, path):

@@ -6,9 +6,9 @@ The unit tests try each mutant, first without sanitizers. What survives of tools
 commands.sh. What is left is tried by the unit tests with sanitizers.
 
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
-most MINUTES=. RESULTS=FILE keeps what has become of them: a run of the same sample goes on from there, and tries what has
-survived again. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT. VERBOSE=1 prints
-each mutant that was tried.
+most MINUTES=, by JOBS= threads. RESULTS=FILE keeps what has become of them: a run of the same sample goes on from there, and
+tries what has survived again. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT.
+VERBOSE=1 prints each mutant that was tried.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
@@ -220,7 +220,7 @@ def main(only):
     size = os.environ.get("MUTANTS") or MUTANTS
     size = 0 if size == "all" else int(size)
     deadline = begin + 60 * float(os.environ.get("MINUTES") or MINUTES)
-    jobs = os.cpu_count() or 1
+    jobs = int(os.environ.get("JOBS") or os.cpu_count() or 1)
     print(f"SEED={seed}")
     everything = list_mutants(only)
     if not everything:

@@ -124,6 +124,14 @@ test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_top-libs := $(tools-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_note parse_duration)
 
+dump-srcs := $(netlink-srcs) $(fake-netlink-srcs) $(call library,dump.c memory.c device.c) dump_image.c
+test_tools_dump-srcs := $(dump-srcs)
+test_tools_dump-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_dump-libs := $(tools-libs) $(fail-alloc)
+test_tools_dump_damage-srcs := $(dump-srcs)
+test_tools_dump_damage-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_dump_damage-libs := $(tools-libs) $(fail-alloc)
+
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
 test_tools_merge-libs := $(tools-libs) $(fail-alloc)

@@ -544,6 +544,8 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 	if (found == -EBADMSG)
 		hyptrace_error_set(err, EBADMSG, "\"%s\": the page by which hyptrace describes its rings is damaged, or was just being changed",
 				   path);
+	else if (found == -ENOMEM)
+		hyptrace_error_memory(err);
 	else if (found && d->mem->missing)
 		hyptrace_error_set(err, ENOENT, "\"%s\" has nothing of hyptrace: the file was cut, %llu bytes of memory are missing at its end",
 				   path, (unsigned long long)d->mem->missing);

@@ -22,7 +22,7 @@ struct dump_memory {
 	uint64_t	base;		/* of an image: the address of its first byte */
 	struct _kdump_ctx *ctx;		/* else */
 	bool		is_live;	/* /proc/kcore, or /proc/vmcore of a crash kernel */
-	bool		is_damaged;	/* the page was found, with another sum */
+	int		why;		/* what to return if no page was found */
 	struct gap	gaps[GAPS_MAX];
 	unsigned int	nr_gaps;
 	uint64_t	missing;	/* bytes in them; 0 in another format than ELF */

@@ -45,19 +45,21 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 	struct hyptrace_dump head, *whole = NULL;
 	uint32_t sum;
 
-	if (!hyptrace_memory_read(mem, address, &head, sizeof(head)))
+	if (!hyptrace_memory_read(mem, address, &head, sizeof(head))) {
 		mem->nr_missing++;
-	else if (!memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic)) &&
-		 head.address == address && head.page_size >= PAGE_SIZE_MIN &&
-		 head.page_size <= PAGE_SIZE_MAX && !(head.page_size & (head.page_size - 1)))
+	} else if (!memcmp(head.magic, HYPTRACE_DUMP_MAGIC, sizeof(head.magic)) &&
+		   head.address == address && head.page_size >= PAGE_SIZE_MIN &&
+		   head.page_size <= PAGE_SIZE_MAX && !(head.page_size & (head.page_size - 1))) {
 		whole = malloc(head.page_size);
+		mem->why = whole ? mem->why : -ENOMEM;
+	}
 	if (whole && hyptrace_memory_read(mem, address, whole, head.page_size)) {
 		sum = whole->sum;
 		whole->sum = 0;
 		if (hyptrace_has_crc(whole, head.page_size, sum) &&
 		    whole->page_size == head.page_size)
 			return whole;
-		mem->is_damaged = true;
+		mem->why = -EBADMSG;
 	}
 	free(whole);
 	return NULL;
@@ -297,6 +299,7 @@ struct dump_memory *hyptrace_memory_open(const char *path, struct hyptrace_error
 
 	if (!mem)
 		return hyptrace_error_null(hyptrace_error_memory(err));
+	mem->why = -ENOENT;
 	mem->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem->fd < 0) {
 		hyptrace_error_set(err, errno, "cannot open \"%s\": %m", path);
@@ -329,9 +332,9 @@ bool hyptrace_memory_read(struct dump_memory *mem, uint64_t address, void *to, s
 			       read_kdump(mem, address, to, size);
 }
 
-/* Find the driver's page, for free(). Return 0; -ENOENT if there is none, -EBADMSG if damaged. */
+/* Find the driver's page, for free(). Return 0, -ENOENT, -EBADMSG if it is damaged, or -ENOMEM. */
 int hyptrace_memory_find(struct dump_memory *mem, struct hyptrace_dump **page)
 {
 	*page = mem->is_image ? read_page(mem, mem->base) : find_in_kdump(mem);
-	return *page ? 0 : mem->is_damaged ? -EBADMSG : -ENOENT;
+	return *page ? 0 : mem->why;
 }
