@@ -11,7 +11,7 @@ import tempfile
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
-from corpus_image import BASE, PAGE, Image, kdump, messages, vmcore  # pylint: disable=wrong-import-position
+from corpus_image import BASE, INFO, PAGE, Image, kdump, messages, vmcore  # pylint: disable=wrong-import-position
 
 HYPTRACE = sys.argv[1]
 SELFTEST, DATA, SEAL = 3, PAGE - 16, 16
@@ -170,7 +170,84 @@ def dumps():
         check(f"{what}: a clear in progress", make(build([Ring(*A, begin=(1 << 64) - 1)])), lines([(2 * S, 3)]))
 
 
+def elf_heads():
+    """libkdumpfile does not get a file whose head is that of no such dump, or leads behind its end."""
+    good = vmcore(build([Ring(*A), Ring(*B, [])]))
+    size = len(good)
+    for what, at, new in (("32 bits", 4, b"\1"), ("the other byte order", 5, b"\2"), ("the size of a segment's head", 54, b"\x37"),
+                          ("segments behind the end", 32, struct.pack("<Q", size + 1)),
+                          ("sections behind the end", 40, struct.pack("<Q", size + 1) + good[48:58] + struct.pack("<HH", 64, 1)),
+                          ("the size of a section's head", 40, struct.pack("<Q", 64) + good[48:58] + struct.pack("<HH", 63, 1)),
+                          ("no sections, but their number", 60, struct.pack("<H", 1))):
+        check(f"an ELF file: {what}", good[:at] + new + good[at + len(new):], [],
+              ["its ELF header is damaged, or that of another kind of machine"], 2)
+    check("an ELF file: half a head", good[:40], [], ["cannot read the dump"], 2)
+    check("a flattened dump", b"makedumpfile".ljust(PAGE, b"\0"), [], ["is flattened: first make a file of it"], 2)
+
+
+def cut_dumps():
+    """What a cut file does not have is missing: it is not zeros."""
+    data = build([Ring(*A, []), Ring(*B, [])])
+    pages = len(data) // PAGE
+    both, name = lines(flat(A), flat(B)), "CPU 0 are not in the dump"
+    last = lines([], flat(B))
+    # the first sub-buffer of CPU 0
+    first = next(at for at in range(pages) if struct.unpack_from("<Q", data, at * PAGE) == (S,))
+
+    def cut(gone, *parts):
+        """Return a dump with these parts first, then all others, then those of them that are None, and without its end."""
+        known = {page for part in parts for page in range(part[0], sum(part))}
+        others = [(page, 1) for page in range(pages) if page not in known]
+        whole = vmcore(data, [*others, *parts])
+        return whole[:len(whole) - gone]
+
+    check("a dump of many parts", cut(0, (first, 1)), both)
+    for gone in 1, 100, PAGE:
+        check(f"without {gone} bytes of a sub-buffer", cut(gone, (first, 1)), lines(flat(A[1:]), flat(B)),
+              [f"the file was cut: {gone} bytes of memory are missing at its end", f"1 of 4 sub-buffers of {name}"])
+    check("without the second page of a part", cut(PAGE, (first, 2)), lines(flat(A[:1]), flat(B)),
+          [f"the file was cut: {PAGE} bytes", f"1 of 4 sub-buffers of {name}"])
+    check("without two parts, and a page between them", cut(2 * PAGE, (first, 1), (first + 1, 1)), last,
+          [f"the file was cut: {2 * PAGE} bytes", f"2 of 4 sub-buffers of {name}"])
+    check("without the list of the rings", cut(1, (pages - 1, 1)), [], ["the list of the rings is not in the dump"], 2)
+    check("without the first page", cut(1, (0, 1)), [], ["has nothing of hyptrace: the file was cut, 1 bytes of memory are missing"], 2)
+    # more gaps than are kept
+    many = 70
+    data = build([Ring(*[[(S + i, i)] for i in range(many)]), Ring(*B, [])])
+    pages = len(data) // PAGE
+    check("without many parts", cut(many * PAGE, *((first + i, 1) for i in range(many))), last,
+          [f"the file was cut: {many * PAGE} bytes", f"{many} of {many} sub-buffers of {name}"])
+
+
+def searched():
+    """Without its address in VMCOREINFO the page is looked for; the newest is the one."""
+    info = INFO[:INFO.index(b"HYPTRACE")]
+    both = lines(flat(A), flat(B))
+
+    data = build([Ring(*A, []), Ring(*B, [])])
+
+    def signed(address, changed, nr_remotes):
+        page = bytearray(data[:PAGE])
+        struct.pack_into("<QI", page, 16, address, 0)
+        struct.pack_into("<q", page, 40, changed)
+        struct.pack_into("<H", page, 54, nr_remotes)
+        struct.pack_into("<I", page, 24, zlib.crc32(page))
+        return bytes(page)
+
+    own = BASE + len(data)
+    for make in vmcore, kdump:
+        what = f"{make.__name__}: without an address"
+        check(what, make(data, info=info), both)
+        check(f"{what}, damaged", make(data[:100] + b"x" + data[101:], info=info), [], ["is damaged, or was just being changed"], 2)
+        check(f"{what}, nothing", make(bytes(16 * PAGE), info=info), [], ["has nothing of hyptrace: its driver was not loaded"], 2)
+        check(f"{what}, an older one behind it", make(signed(BASE, 5, 1) + data[PAGE:] + signed(own, 4, 0), info=info), both)
+        check(f"{what}, an older one before it", make(signed(BASE, 4, 0) + data[PAGE:] + signed(own, 5, 1), info=info), both)
+
+
 images()
 damage()
 dumps()
+elf_heads()
+cut_dumps()
+searched()
 sys.exit(failed)

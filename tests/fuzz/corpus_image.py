@@ -73,32 +73,39 @@ class Image:
 INFO = f"OSRELEASE=6.12.0\nPAGESIZE={PAGE}\nNUMBER(PHYS_OFFSET)=0x{BASE:x}\nHYPTRACE={BASE:x}\n".encode()
 
 
-def vmcore(data):
-    """Return an ELF file with the pages, of two segments."""
-    note = struct.pack("<III", 11, len(INFO), 0) + b"VMCOREINFO\0\0" + INFO + bytes(-len(INFO) % 4)
-    half = len(data) // 2 // PAGE * PAGE
-    segments = [(4, PAGE // 2, 0, len(note)), (1, PAGE, BASE, half), (1, PAGE + half, BASE + half, len(data) - half)]
-    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 183, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0, 0)
-    for kind, offset, address, size in segments:
-        head += struct.pack("<IIQQQQQQ", kind, 7, offset, address | 0xffff << 48 if kind == 1 else 0, address, size, size, 0)
-    return head.ljust(PAGE // 2, b"\0") + note.ljust(PAGE // 2, b"\0") + data
+def vmcore(data, parts=None, info=INFO):
+    """Return an ELF file with the pages, of two segments, or of these: (first page, number of pages), as they are in the file."""
+    note = struct.pack("<III", 11, len(info), 0) + b"VMCOREINFO\0\0" + info + bytes(-len(info) % 4)
+    pages = len(data) // PAGE
+    parts = parts or [(0, pages // 2), (pages // 2, pages - pages // 2)]
+    note_at = -(-(64 + 56 * (1 + len(parts))) // (PAGE // 2)) * (PAGE // 2)
+    data_at = offset = -(-(note_at + len(note)) // PAGE) * PAGE
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 183, 1, 0, 64, 0, 0, 64, 56, 1 + len(parts), 0, 0, 0)
+    head += struct.pack("<IIQQQQQQ", 4, 7, note_at, 0, 0, len(note), len(note), 0)
+    content = b""
+    for first, nr in parts:
+        address, size = BASE + first * PAGE, nr * PAGE
+        head += struct.pack("<IIQQQQQQ", 1, 7, offset, address | 0xffff << 48, address, size, size, 0)
+        content += data[first * PAGE:][:size]
+        offset += size
+    return (head.ljust(note_at, b"\0") + note).ljust(data_at, b"\0") + content
 
 
-def kdump(data):
+def kdump(data, info=INFO):
     """Return a compressed file with the pages, as makedumpfile writes it; no page of it is compressed."""
     first, nr = BASE // PAGE, len(data) // PAGE
     bitmap_blocks = ((first + nr) // 8 + PAGE) // PAGE
     uts = b"".join(text.ljust(65, b"\0") for text in (b"Linux", b"test", b"6.12.0", b"#1", b"aarch64", b""))
     head = struct.pack("<8si390s6xqqIiiIIIIIiI", b"KDUMP   ", 6, uts, 0, 0, 0, PAGE, 1, 2 * bitmap_blocks, first + nr, 0, nr, nr, 0, 0)
     info_at = PAGE + 1024
-    sub = struct.pack("<QiiQQQQQQQQQQQ", BASE, 0, 0, 0, 0, info_at, len(INFO), 0, 0, 0, 0, 0, 0, first + nr)
+    sub = struct.pack("<QiiQQQQQQQQQQQ", BASE, 0, 0, 0, 0, info_at, len(info), 0, 0, 0, 0, 0, 0, first + nr)
     bits = bytearray(bitmap_blocks * PAGE)
     for pfn in range(first, first + nr):
         bits[pfn // 8] |= 1 << pfn % 8
     # mutate.c leaves all as it is that comes before the pages
     at = (3 + 2 * bitmap_blocks) * PAGE
     descs = b"".join(struct.pack("<QIIQ", at + i * PAGE, PAGE, 0, 0) for i in range(nr))
-    return (head.ljust(PAGE, b"\0") + (sub.ljust(1024, b"\0") + INFO).ljust(PAGE, b"\0") + bytes(bits) * 2 + descs.ljust(PAGE, b"\0") + data)
+    return (head.ljust(PAGE, b"\0") + (sub.ljust(1024, b"\0") + info).ljust(PAGE, b"\0") + bytes(bits) * 2 + descs.ljust(PAGE, b"\0") + data)
 
 
 def main():

@@ -37,7 +37,7 @@ damaged()
 	"$bin/make_file" -n 500 -c 3 -k -z "$work/part.dat" && "$files/cut.py" "$hyptrace" "$work/part.dat.part" 30
 }
 
-images() { "$files/images.py" "$hyptrace"; }
+images() { "$files/images.py" "$hyptrace" && "$files/circles.py" "$hyptrace"; }
 record() { "$files/record.sh" "$bin"; }
 tracefs() { HYPTRACE=$hyptrace bats "$files/tracefs.bats"; }
 report() { HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file bats "$files/report.bats"; }

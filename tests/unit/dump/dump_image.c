@@ -135,12 +135,14 @@ static size_t copy_messages(const struct datagram *from, unsigned char *to)
 void image_build(struct dump_image *image, unsigned int nr_cpus, unsigned int nr_subbufs)
 {
 	static unsigned char text[16 * PAGE];
-	const int cmds[] = { HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_EVENT_GET, HYPTRACE_CMD_HYPERCALL_GET };
+	const int cmds[] = { HYPTRACE_CMD_REMOTE_GET, HYPTRACE_CMD_EVENT_GET,
+			     HYPTRACE_CMD_HYPERCALL_GET };
 	struct hyptrace_dump head = {
-		.magic = HYPTRACE_DUMP_MAGIC, .address = BASE, .page_size = PAGE, .real_offset = 12345,
-		.changed = 1, .overrun = AT_OVERRUN, .dropped = AT_DROPPED, .filtered = AT_FILTERED,
-		.begin = AT_BEGIN, .nr_remotes = 1, .boot = "the boot", .release = "6.12",
-		.version = "#1", .machine = "aarch64", .remotes = { { .name = "hypervisor" } },
+		.magic = HYPTRACE_DUMP_MAGIC, .address = BASE, .page_size = PAGE,
+		.real_offset = 12345, .changed = 1, .overrun = AT_OVERRUN, .dropped = AT_DROPPED,
+		.filtered = AT_FILTERED, .begin = AT_BEGIN, .nr_remotes = 1, .boot = "the boot",
+		.release = "6.12", .version = "#1", .machine = "aarch64",
+		.remotes = { { .name = "hypervisor" } },
 	};
 	struct hyptrace_dump_remote *remote = head.remotes;
 	uint64_t at[16 + nr_cpus];

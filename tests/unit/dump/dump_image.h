@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory that has outlived a reset, for the tests of tools/lib/dump: pages, as linux/hyptrace_dump.h
- * describes them. Their addresses begin at BASE.
+ * Memory that has outlived a reset, for the tests of tools/lib/dump: pages as
+ * linux/hyptrace_dump.h describes them. Their addresses begin at BASE.
  */
 #ifndef DUMP_IMAGE_H
 #define DUMP_IMAGE_H

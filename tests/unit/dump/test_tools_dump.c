@@ -15,6 +15,9 @@
 #include "lib/hyptrace_file.h"
 #include "lib/internal.h"
 
+#define UNSEALED "1 of 2 sub-buffers of CPU 0 were not finished, or their checksum is wrong: " \
+	"their events are missing\n"
+
 static struct dump_image image;
 static struct hyptrace_error err;
 static char notes[1024];
@@ -205,7 +208,7 @@ static uint64_t taken(void (*change)(struct hyptrace_subbuf *subbuf, struct hypt
 	h = open_good();
 	reader = map(h, 0);
 	assert_non_null(reader);
-	assert_string_equal(notes, is_broken ? "1 of 2 sub-buffers of CPU 0 were not finished, or their checksum is wrong: their events are missing\n" : "");
+	assert_string_equal(notes, is_broken ? UNSEALED : "");
 	commit = ((const struct hyptrace_subbuf *)reader->data)->commit;
 	hyptrace_reader_close(reader);
 	hyptrace_close(h);

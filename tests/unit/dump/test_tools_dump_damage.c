@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory that has outlived a reset, and is damaged or cut: what is wrong is said, and the rest is read. */
+/*
+ * Memory that has outlived a reset, and is damaged or cut: what is wrong is said, and the rest is
+ * read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +19,10 @@
 #include "dump_image.h"
 #include "lib/hyptrace_file.h"
 #include "lib/internal.h"
+
+#define NO_RING	"the rings of 1 CPUs are not in the image: it was cut, or they did not fit in the " \
+	"memory that outlives a reset\n"
+#define NO_SUBBUF "1 of 2 sub-buffers of CPU 0 are not in the dump: their events are missing\n"
 
 #define CPUS	2
 #define SUBBUFS	2
@@ -234,6 +241,7 @@ static void other_description(void **state)
 
 static void choice(void **state)
 {
+	const char *also = "remote \"hypervisor\" has rings, too: choose it by --remote\n";
 	struct hyptrace_dump_remote *remote = remotes();
 	const uint64_t none = 0;
 
@@ -252,8 +260,7 @@ static void choice(void **state)
 	/* both have some */
 	remote[0].rings = remote[1].rings;
 	image_sign(&image);
-	hyptrace_close(accepted(NULL, CPUS,
-		"remote \"hypervisor\" has rings, too: choose it by --remote\n"));
+	hyptrace_close(accepted(NULL, CPUS, also));
 	hyptrace_close(accepted("hypervisor", CPUS, ""));
 	/* none has */
 	remote[0].rings = remote[1].rings = image_list(&image, &none, 1, 0, 0);
@@ -347,7 +354,7 @@ static void a_ring(void **state)
 	list->at[HYPTRACE_DUMP_SUBBUFS] = NOWHERE;
 	list->at[HYPTRACE_DUMP_SUBBUFS + 1] = BASE - 8;
 	image_sign_list(&image, address);
-	hyptrace_close(accepted(NULL, 1, "the rings of 1 CPUs are not in the image: it was cut, or they did not fit in the memory that outlives a reset\n"));
+	hyptrace_close(accepted(NULL, 1, NO_RING));
 }
 
 static void missing_parts(void **state)
@@ -394,7 +401,7 @@ static void missing_parts(void **state)
 	h = accepted(NULL, CPUS, "");
 	reader = h->backend->map(h->backend_arg, 0, &err);
 	assert_non_null(reader);
-	assert_string_equal(notes, "1 of 2 sub-buffers of CPU 0 are not in the dump: their events are missing\n");
+	assert_string_equal(notes, NO_SUBBUF);
 	assert_int_equal(((const struct hyptrace_subbuf *)reader->data)->commit, 0);
 	assert_int_equal(((const struct hyptrace_subbuf *)(reader->data + PAGE))->commit, 16);
 	hyptrace_reader_close(reader);
@@ -405,7 +412,7 @@ static void missing_parts(void **state)
 	h = accepted(NULL, CPUS, "");
 	reader = h->backend->map(h->backend_arg, 0, &err);
 	assert_non_null(reader);
-	assert_string_equal(notes, "1 of 2 sub-buffers of CPU 0 are not in the dump: their events are missing\n");
+	assert_string_equal(notes, NO_SUBBUF);
 	for (i = 0; i < PAGE; i++)
 		assert_int_equal(((const char *)reader->data)[i], 0);
 	hyptrace_reader_close(reader);
@@ -422,7 +429,8 @@ static void is_dump(void **state)
 		bool is_dump;
 	} files[] = {
 		{ HYPTRACE_DUMP_MAGIC "\0..", true }, { "hyptrace dump 2\0..", false },
-		{ "KDUMP             ", true }, { "DISKDUMP..........", true }, { "makedumpfile......", true },
+		{ "KDUMP             ", true }, { "DISKDUMP..........", true },
+		{ "makedumpfile......", true },
 		{ "KDUMP   ", false }, { "KDUMP.............", false },
 		{ "\177ELF............\4\0", true }, { "\177ELF............\0\4", true },
 		{ "\177ELF............\1\0", false }, { "\177ELG............\4\0", false },
