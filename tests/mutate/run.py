@@ -145,7 +145,7 @@ class Run:
         equivalent, stage = self.list_of(mutant) == EQUIVALENTS, QUICK
         try:
             result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
-            if (result == EQUIVALENT or not self.likely(mutant, FULL)) and not self.is_compiled(tree, mutant):
+            if (result == EQUIVALENT or not self.likely(mutant, stage)) and not self.is_compiled(tree, mutant):
                 result, by = ELSEWHERE, "anything"
             if equivalent:
                 return result or EQUIVALENT, by or "the list", stage

@@ -278,6 +278,14 @@ test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread
 
+tracefs-srcs := $(netlink-srcs) $(call library,tracefs.c tracefs_format.c tracefs_page.c tracefs_pump.c tracefs_state.c \
+	decode.c device.c) fail_alloc.c
+test_tools_tracefs_query-srcs := $(tracefs-srcs)
+test_tools_tracefs_query-cflags := $(tools-cflags)
+test_tools_tracefs_query-libs := $(tools-libs) $(fail-alloc)
+test_tools_tracefs_state-srcs := $(tracefs-srcs)
+test_tools_tracefs_state-cflags := $(tools-cflags)
+test_tools_tracefs_state-libs := $(tools-libs) $(fail-alloc)
 test_tools_tracefs-srcs := $(call library,tracefs_format.c tracefs_page.c decode.c error.c)
 test_tools_tracefs-cflags := $(tools-cflags)
 test_tools_tracefs-libs := $(tools-libs)
