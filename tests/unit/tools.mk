@@ -267,6 +267,9 @@ test_file_part-libs := $(test_file_read-libs)
 test_file_hostile-srcs := $(test_file_read-srcs)
 test_file_hostile-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
 test_file_hostile-libs := $(test_file_read-libs)
+test_file_host-srcs := $(test_file_read-srcs) fail_alloc.c
+test_file_host-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
+test_file_host-libs := $(test_file_read-libs) $(fail-alloc)
 
 # The file writer and the reader together.
 file-both-srcs := $(sort $(file-write-srcs) $(file-read-srcs))
