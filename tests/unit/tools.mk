@@ -270,6 +270,9 @@ test_file_hostile-libs := $(test_file_read-libs)
 test_file_host-srcs := $(test_file_read-srcs) fail_alloc.c
 test_file_host-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
 test_file_host-libs := $(test_file_read-libs) $(fail-alloc)
+test_file_meta-srcs := $(sort $(tools-format-srcs) $(netlink-srcs) $(call library,file_meta.c)) fail_alloc.c
+test_file_meta-cflags := $(tools-cflags)
+test_file_meta-libs := $(tools-libs) $(fail-alloc)
 
 # The file writer and the reader together.
 file-both-srcs := $(sort $(file-write-srcs) $(file-read-srcs))
