@@ -70,19 +70,20 @@ static void start_at(struct file_source *src)
 	hyptrace_file_source_seek(src, src->first * src->file->meta.info.subbuf_size);
 }
 
-static uint64_t count_events(struct hyptrace_file *f, struct file_source *src)
+/* Add the events of a source. What is damaged is named when it is read. */
+static int count_events(struct hyptrace_file *f, struct file_source *src, uint64_t *nr,
+			struct hyptrace_error *err)
 {
 	const struct hyptrace_record *rec = &src->event.record;
-	uint64_t nr = 0;
 	int ret;
 
 	do {
-		ret = hyptrace_file_source_next(src, NULL);
+		ret = hyptrace_file_source_next(src, err);
 		if (ret > 0 && rec->ts > f->options.to)
 			break;
-		nr += ret > 0 && rec->ts >= f->floor && hyptrace_file_accepts(f, &src->event);
+		*nr += ret > 0 && rec->ts >= f->floor && hyptrace_file_accepts(f, &src->event);
 	} while (ret && !(ret < 0 && src->over));
-	return nr;
+	return ret < 0 && ret != -EBADMSG ? ret : 0;
 }
 
 /* Go back, in growing steps, to a sub-buffer whose time can be read. Return 1, 0 if none can. */
@@ -142,16 +143,16 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 	const uint64_t last = f->options.last;
 	uint64_t back = last / EVENTS_PER_SUBBUF / (f->nr_sources ? f->nr_sources : 1) + 1, nr;
 	unsigned int i;
-	int whole;
+	int whole, ret;
 
 	do {
-		whole = place(f, &back, err);
-		if (whole < 0)
-			return whole;
-		for (i = 0, nr = 0; i < f->nr_sources; i++) {
+		whole = ret = place(f, &back, err);
+		for (i = 0, nr = 0; i < f->nr_sources && ret >= 0; i++) {
 			start_at(&f->sources[i]);
-			nr += count_events(f, &f->sources[i]);
+			ret = count_events(f, &f->sources[i], &nr, err);
 		}
+		if (ret < 0)
+			return ret;
 		back = back < UINT64_MAX / 2 ? 2 * back : back;
 	} while (nr < last && !whole);
 	f->skip = nr >= last ? nr - last + 1 : 0;

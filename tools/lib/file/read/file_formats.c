@@ -305,8 +305,8 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 		if (!c.ret)
 			hyptrace_section_read(f, &c, i);
 		free(c.mem);
-		/* without the other sections events print less, but are still there */
-		if (c.ret == -ENOMEM || i == OPTION_EVENT_FORMATS)
+		/* if others are damaged, events print less, but are still there */
+		if (c.ret != -EBADMSG || i == OPTION_EVENT_FORMATS)
 			ret = c.ret;
 	}
 	for (nr = 0; !ret && nr < tep_get_events_count(tep); nr++)

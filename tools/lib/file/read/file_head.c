@@ -225,9 +225,9 @@ static bool read_pointer(struct hyptrace_file *f, struct file_cursor *c, uint16_
 	if (size < sizeof(offset) || id < OPTION_HEADER_INFO || id >= NR_FILE_SECTIONS)
 		return false;
 	offset = hyptrace_cursor_u64(c);
-	if (id == OPTION_HEADER_INFO)
+	if (!c->ret && id == OPTION_HEADER_INFO)
 		read_header_info(f, c, offset);
-	else
+	else if (!c->ret)
 		hyptrace_section_find(f, offset, id, section_names[id], &f->sections[id], c);
 	hyptrace_cursor_skip(c, size - sizeof(offset));
 	return true;
@@ -296,10 +296,10 @@ static void read_initial(struct hyptrace_file *f, struct file_cursor *c)
 	uint8_t order = 0, long_size;
 
 	hyptrace_cursor_get(c, magic, sizeof(magic));
-	if (c->ret || memcmp(magic, MAGIC, sizeof(magic))) {
+	if (c->ret == -EBADMSG || (!c->ret && memcmp(magic, MAGIC, sizeof(magic))))
 		c->ret = -ENOEXEC;
+	if (c->ret)
 		return;
-	}
 	hyptrace_cursor_string(c, version, sizeof(version));
 	if (!c->ret && strcmp(version, "6") && strcmp(version, "7"))
 		c->ret = hyptrace_error_set(c->err, EBADMSG, "it has an unknown version of the file format");
