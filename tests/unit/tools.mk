@@ -64,6 +64,10 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_format_check-srcs := $(call library,format_check.c error.c)
+test_tools_format_check-cflags := $(tools-cflags)
+test_tools_format_check-libs := $(tools-libs)
+
 filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c))
 test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)
