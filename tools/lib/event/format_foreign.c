@@ -78,8 +78,6 @@ static bool is_safe(const struct tep_event *event, const struct tep_print_arg *a
 		return is_safe(event, arg->symbol.field, level);
 	case TEP_PRINT_STRING:
 		return is_dynamic(event, arg->string.string);
-	case TEP_PRINT_BSTRING:
-		return is_dynamic(event, arg->bitmask.bitmask);
 	case TEP_PRINT_NULL:
 	case TEP_PRINT_ATOM:
 	case TEP_PRINT_FIELD:
