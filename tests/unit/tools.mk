@@ -290,6 +290,9 @@ test_file_power-srcs := $(file-both-srcs)
 test_file_power-cflags := $(file-write-cflags)
 test_file_power-libs := $(file-write-libs) \
 	$(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fdatasync fsync fallocate unlink rename)
+test_file_both-srcs := $(file-both-srcs)
+test_file_both-cflags := $(file-write-cflags)
+test_file_both-libs := $(file-write-libs)
 test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread
