@@ -6,9 +6,9 @@ The unit tests try each mutant, first without sanitizers. What survives of tools
 commands.sh. What is left is tried by the unit tests with sanitizers.
 
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
-most MINUTES=, by JOBS= threads. RESULTS=FILE keeps what has become of them: a run of the same sample goes on from there, and
-tries what has survived again. ONLY=TEXT tries only mutants whose printed name (without the line number) contains TEXT.
-VERBOSE=1 prints each mutant that was tried.
+most MINUTES=, by JOBS= threads. RESULTS=FILE keeps what has become of them: a run with the file goes on from there, with the
+same mutants, and tries what has survived again. ONLY=TEXT tries only mutants whose printed name (without the line number)
+contains TEXT. VERBOSE=1 prints each mutant that was tried.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
@@ -18,6 +18,7 @@ count, but are not printed.
 """
 
 import glob
+import hashlib
 import os
 import queue
 import random
@@ -187,30 +188,38 @@ class Run:
                 print(f"{result} by {by} ({stage}) - {mutant}", flush=True)
 
 
-def sample(mutants, seed, size):
-    """Choose @size mutants of each folder, in random order, so that the run may stop early."""
-    choice = random.Random(seed)
+def read_results(path):
+    """Return the rows of the file by the keys of the mutants."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as rows:
+        return {row[3]: row[:3] for row in (line.rstrip("\n").split("\t") for line in rows) if len(row) == 4}
+
+
+def sample(mutants, seed, size, known):
+    """Choose @size mutants of each folder, in random order, so that the run may stop early; first those that are known. A small
+    change of the code leaves nearly all the same."""
+
+    def place(mutant):
+        return mutant.key not in known, hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
+
     chosen = []
     for folder in FOLDERS:
-        mine = [mutant for mutant in mutants if folder_of(mutant.path) == folder]
-        chosen += choice.sample(mine, min(size, len(mine))) if size else mine
+        mine = sorted((mutant for mutant in mutants if folder_of(mutant.path) == folder), key=place)
+        chosen += mine[:size] if size else mine
         print(f"{folder}: {min(size or len(mine), len(mine))} of {len(mine)} mutants")
-    choice.shuffle(chosen)
-    return chosen
+    return sorted(chosen, key=lambda mutant: place(mutant)[1])
 
 
-def go_on(run, path, chosen):
-    """Count the results that the file has, and add the others to it. Return the keys of the mutants that need not be tried."""
+def go_on(run, path, chosen, known):
+    """Count the results that are known, and add the others to the file. Return the keys of the mutants that need not be tried."""
     if not path:
         return ()
-    rows = open(path, "a+", encoding="utf-8")  # until the end
-    rows.seek(0)
     keys = {mutant.key: mutant for mutant in chosen}
-    found = {row[3]: row[:3] for row in (line.rstrip("\n").split("\t") for line in rows) if len(row) == 4}
-    found = {key: row for key, row in found.items() if key in keys and row[0] != SURVIVED}
+    found = {key: row for key, row in known.items() if key in keys and row[0] != SURVIVED}
     for key, row in found.items():
         run.note(keys[key], *row)
-    run.file = rows
+    run.file = open(path, "a", encoding="utf-8")  # until the end
     return found
 
 
@@ -229,13 +238,15 @@ def main(only):
     gone = set().union(*lists.values()).difference(*((mutant.name, mutant.key) for mutant in everything))
     if only or os.environ.get("ONLY"):
         gone = set()
-    chosen = sample(everything, seed, size)
+    results = os.environ.get("RESULTS")
+    known = read_results(results)
+    chosen = sample(everything, seed, size, known)
 
     with tempfile.TemporaryDirectory() as folder:
         originals = Originals(TOP, folder)
         run = Run(originals, list_programs(TOP), lists, deadline)
         todo = queue.Queue()
-        done = go_on(run, os.environ.get("RESULTS"), chosen)
+        done = go_on(run, results, chosen, known)
         for mutant in chosen:
             if mutant.key not in done:
                 todo.put(mutant)
