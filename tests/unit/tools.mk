@@ -64,6 +64,9 @@ test_tools_format-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_format-cflags := $(tools-cflags)
 test_tools_format-libs := $(tools-libs) $(fail-alloc)
 
+test_tools_field-srcs := $(call library,field.c error.c)
+test_tools_field-cflags := $(tools-cflags)
+test_tools_field-libs := $(tools-libs)
 test_tools_format_check-srcs := $(call library,format_check.c error.c)
 test_tools_format_check-cflags := $(tools-cflags)
 test_tools_format_check-libs := $(tools-libs)

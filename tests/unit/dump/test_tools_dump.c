@@ -193,6 +193,30 @@ static void rings(void **state)
 	hyptrace_close(h);
 }
 
+/* It is observed as a ring of the driver is; there are no new events. */
+static void readers(void **state)
+{
+	struct hyptrace_reader *reader;
+	struct hyptrace *h;
+
+	(void)state;
+	image_build(&image, 1, 2);
+	h = open_good();
+	reader = hyptrace_reader_open_snapshot_on(h, NULL, 0, &err);
+	assert_non_null(reader);
+	assert_int_equal(hyptrace_reader_fd(reader), -1);
+	assert_ptr_equal(hyptrace_reader_subbuf(reader, 1), reader->data + PAGE);
+	assert_null(hyptrace_reader_subbuf(reader, 2));
+	assert_int_equal(hyptrace_reader_hold(reader, NULL, 0, true, &err), -EOPNOTSUPP);
+	hyptrace_reader_close(reader);
+	assert_null(hyptrace_reader_open_snapshot_on(h, NULL, 1, &err));
+	assert_int_equal(err.errnum, ENXIO);
+	assert_null(hyptrace_reader_open_on(h, NULL, 0, 0, &err));
+	assert_int_equal(err.errnum, EOPNOTSUPP);
+	assert_string_equal(err.text, "it has no new events");
+	hyptrace_close(h);
+}
+
 /* The first sub-buffer of CPU 0 after a change, and how much of it was taken. */
 static uint64_t taken(void (*change)(struct hyptrace_subbuf *subbuf, struct hyptrace_seal *seal),
 		      bool is_broken)
@@ -359,6 +383,7 @@ int main(void)
 		cmocka_unit_test(identity),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(rings),
+		cmocka_unit_test(readers),
 		cmocka_unit_test(seals),
 		cmocka_unit_test(clear_in_progress),
 		cmocka_unit_test(no_memory),

@@ -416,6 +416,102 @@ static void bad_records(void **state)
 	}
 }
 
+/* The data of a full page ends in a head whose word is missing. */
+static void ends_in_a_head(void **state)
+{
+	static const uint32_t heads[] = { 0, 29 | 1 << 5, 30, 31 };
+	struct page *page = *state;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		page->used = 0;
+		put_short(page, 1, 0xaa);
+		put_head(page, 28, 0);
+		page->used += 28 * 4;
+		put_head(page, 25, 0);
+		page->used = PAGE - HYPTRACE_SUBBUF_HEADER - 4;
+		put(page, heads[i]);
+		assert_int_equal(load(page), 0);
+		expect(page, START + 1, 4, 0xaa);
+		assert_int_equal(next(page), 1);
+		assert_int_equal(next(page), 1);
+		assert_int_equal(next(page), -EBADMSG);
+		assert_non_null(strstr(page->err.text, "byte 236"));
+		assert_int_equal(next(page), 0);
+	}
+}
+
+/* A time that is later than any can be is damage. */
+static void late(void **state)
+{
+	struct page *page = *state;
+
+	page->dec.latest = START + 16;
+	put_head(page, 30, 16);
+	put(page, 0);
+	put_short(page, 0, 0x11);
+	assert_int_equal(load(page), 0);
+	expect(page, START + 16, 4, 0x11);
+	assert_int_equal(next(page), 0);
+	page->used = 0;
+	put_head(page, 30, 17);
+	put(page, 0);
+	put_short(page, 0, 0x11);
+	assert_int_equal(load(page), 0);
+	assert_int_equal(next(page), -EBADMSG);
+	assert_int_equal(next(page), 0);
+	/* of the sub-buffer; what was known is kept */
+	page->start = START + 16;
+	assert_int_equal(load(page), 0);
+	page->start = START + 17;
+	assert_int_equal(load(page), -EBADMSG);
+	assert_non_null(strstr(page->err.text, "the time 1017 ns, which is too late"));
+	assert_int_equal(next(page), 0);
+	assert_int_equal(page->dec.ts, START + 16);
+}
+
+/* Several events at once: as many as there is room for, before a time, and while that is simple. */
+static void several(void **state)
+{
+	const struct hyptrace_stream_event like = { .cpu = 3, .is_host = true };
+	struct hyptrace_stream_event events[8];
+	struct page *page = *state;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		put_short(page, 5, i);
+	put_head(page, 30, 1);
+	put(page, 0);
+	put_short(page, 0, 9);
+	assert_int_equal(load(page), 0);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 0), 0);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, START + 10, events, 8), 1);
+	assert_int_equal(events[0].record.ts, START + 5);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 2), 2);
+	assert_int_equal(events[1].record.ts, START + 15);
+	assert_int_equal(events[1].record.size, 4);
+	assert_int_equal(events[1].cpu, 3);
+	assert_true(events[1].is_host);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 8), 1);
+	assert_int_equal(*(const uint32_t *)events[0].record.data, 3);
+	/* a long time */
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 8), 0);
+	expect(page, START + 21, 4, 9);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 8), 0);
+	/* up to the end of a full page, and with losses */
+	page->used = 0;
+	while (page->used < PAGE - HYPTRACE_SUBBUF_HEADER)
+		put_short(page, 1, 7);
+	assert_int_equal(load(page), 0);
+	for (i = 0; hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 1); i++)
+		;
+	assert_int_equal(i, 30);
+	assert_int_equal(next(page), 0);
+	assert_int_equal(load(page), 0);
+	hyptrace_decoder_lose(&page->dec, 1);
+	assert_int_equal(hyptrace_decoder_run(&page->dec, &like, UINT64_MAX, events, 8), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -426,7 +522,7 @@ int main(void)
 		TEST(padding_lengths), TEST(long_lengths), TEST(full_page), TEST(missed_with_count),
 		TEST(missed_without_count), TEST(missed_count_cut_off), TEST(missed_of_empty),
 		TEST(missed_sum), TEST(missed_count_at_the_end), TEST(small_sub_buffers),
-		TEST(bad_commit), TEST(bad_records),
+		TEST(bad_commit), TEST(bad_records), TEST(ends_in_a_head), TEST(late), TEST(several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
