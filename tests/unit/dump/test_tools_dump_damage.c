@@ -363,7 +363,9 @@ static void missing_parts(void **state)
 	struct hyptrace_dump_list *list = ring_list(0);
 	struct hyptrace_dump *head = image_head(&image);
 	uint64_t address = list_at(remotes()->rings)->at[0];
-	uint16_t *const offsets[] = { &head->overrun, &head->dropped, &head->filtered, &head->begin };
+	uint16_t *const offsets[] = {
+		&head->overrun, &head->dropped, &head->filtered, &head->begin
+	};
 	struct hyptrace_reader *reader;
 	uint64_t good[2] = { list->at[0], list->at[HYPTRACE_DUMP_SUBBUFS] };
 	struct hyptrace *h;

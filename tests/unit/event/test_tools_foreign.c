@@ -60,7 +60,8 @@ static struct tep_handle *parse(const char *fmt, struct tep_event **found)
 	tep_set_file_bigendian(tep, order);
 	tep_set_local_bigendian(tep, order);
 	tep_set_long_size(tep, 8);
-	snprintf(text, sizeof(text), "name: tick\nID: 7\nformat:\n%s\nprint fmt: %s\n", FIELDS, fmt);
+	snprintf(text, sizeof(text), "name: tick\nID: 7\nformat:\n%s\nprint fmt: %s\n", FIELDS,
+		 fmt);
 	tep_parse_event(tep, text, strlen(text), "test");
 	*found = tep_find_event(tep, 7);
 	return tep;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which format files libtraceevent gets: good ones, those of which only the fields are, and none. */
+/* Which format files libtraceevent gets: good ones, those with good fields, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,6 +18,8 @@
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" \
 	"\tfield:int nr;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"nr=%d\", REC->nr\n"
 
+#define OF_HOST(cpu)	((cpu) | HYPTRACE_FILE_OF_HOST)
+
 static const char *const systems[] = { "one", "one", "two" };
 static const char *const formats[] = {
 	FORMAT("first", "101"), FORMAT("second", "102"), FORMAT("third", "103"),
@@ -61,13 +63,12 @@ static struct hyptrace_file_writer *record(const char *path, unsigned int flags)
 	fill(subbuf, 1000, 0, 5);
 	assert_int_equal(hyptrace_file_write(w, 2, subbuf, SUBBUF, &err), 0);
 	fill_host(subbuf, 2000, 500, 6);
-	assert_int_equal(hyptrace_file_write(w, 2 | HYPTRACE_FILE_OF_HOST, subbuf, SUBBUF, &err), 0);
+	assert_int_equal(hyptrace_file_write(w, OF_HOST(2), subbuf, SUBBUF, &err), 0);
 	fill_host(subbuf, 3000, 600, 3);
-	assert_int_equal(hyptrace_file_write(w, 0 | HYPTRACE_FILE_OF_HOST, subbuf, SUBBUF, &err), 0);
+	assert_int_equal(hyptrace_file_write(w, OF_HOST(0), subbuf, SUBBUF, &err), 0);
 	/* the host's own CPU is none of the remote, and nobody has this one */
 	assert_int_equal(hyptrace_file_write(w, 0, subbuf, SUBBUF, &err), -ENXIO);
-	assert_int_equal(hyptrace_file_write(w, 3 | HYPTRACE_FILE_OF_HOST, subbuf, SUBBUF, &err),
-			 -ENXIO);
+	assert_int_equal(hyptrace_file_write(w, OF_HOST(3), subbuf, SUBBUF, &err), -ENXIO);
 	return w;
 }
 
@@ -147,6 +148,7 @@ static void check_host(struct hyptrace_file *file, bool has_tasks)
 static void check(unsigned int flags)
 {
 	struct hyptrace_file_writer *w = record("a.dat", flags);
+	const struct hyptrace_file_cpu *cpu;
 	struct hyptrace_file *file;
 
 	/* what is compressed is still in memory */
@@ -157,7 +159,7 @@ static void check(unsigned int flags)
 	hyptrace_file_set_host_tasks(w, "9 nobody\n");
 	hyptrace_file_set_host_tasks(w, "40 bash\n41 a task\n");
 	hyptrace_file_add_note(w, "a note");
-	hyptrace_file_set_counts(w, 2 | HYPTRACE_FILE_OF_HOST, 6, 70, 800);
+	hyptrace_file_set_counts(w, OF_HOST(2), 6, 70, 800);
 	assert_int_equal(hyptrace_file_finish(w, &err), 0);
 	assert_false(exists("a.dat.part.host2") || exists("a.dat.part"));
 	file = hyptrace_file_open("a.dat", &err);
@@ -167,8 +169,9 @@ static void check(unsigned int flags)
 	assert_int_equal(hyptrace_file_info(file)->nr_notes, 1);
 	assert_string_equal(hyptrace_file_info(file)->notes[0], "a note");
 	check_host(file, true);
-	assert_int_equal(hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2]->lost, 70);
-	assert_int_equal(hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2]->filtered, 800);
+	cpu = hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2];
+	assert_int_equal(cpu->lost, 70);
+	assert_int_equal(cpu->filtered, 800);
 	hyptrace_file_close(file);
 	unlink("a.dat");
 }
@@ -203,8 +206,9 @@ static void unfinished(void **state)
 			assert_string_equal(err.text, "it has one CPU of an unfinished recording: read \"b.dat.part\", which finds this file, too");
 		}
 		hyptrace_file_abandon(w);
-		assert_false(exists("b.dat") || exists("b.dat.part") || exists("b.dat.part.host2") ||
-			     exists("b.dat.part.host0") || exists("b.dat.part.cpu2"));
+		assert_false(exists("b.dat") || exists("b.dat.part") ||
+			     exists("b.dat.part.host2") || exists("b.dat.part.host0") ||
+			     exists("b.dat.part.cpu2"));
 	}
 	/* what is left of another one is not taken for a part of this */
 	for (i = 0; i < 2; i++) {

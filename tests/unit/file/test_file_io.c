@@ -103,7 +103,8 @@ static void check_reads(const char *name, uint64_t last)
 		ret = read_file(name, last, &now);
 		failed = !left;
 		if (ret != (failed ? -EIO : 0))
-			fail_msg("%s, last %u, read %u: %d, %s", name, (unsigned int)last, nth, ret, err.text);
+			fail_msg("%s, last %u, read %u: %d, %s", name, (unsigned int)last, nth,
+				 ret, err.text);
 		if (ret)
 			assert_non_null(strstr(err.text, "Input/output error"));
 		if (nth % 4)
@@ -164,7 +165,8 @@ static void cuts(void **state)
 			write_file(cut, data, len);
 			ret = read_file(cut, 0, &now);
 			if (ret != -EBADMSG)
-				fail_msg("%s, %zu bytes of %zu: %d, %s", name, len, size, ret, err.text);
+				fail_msg("%s, %zu bytes of %zu: %d, %s", name, len, size, ret,
+					 err.text);
 			assert_true(err.text[0] && !strstr(err.text, "Success"));
 			assert_true(now.nr < good.nr);
 			step = len < 600 ? 1 : 17;

@@ -522,7 +522,8 @@ int main(void)
 		TEST(padding_lengths), TEST(long_lengths), TEST(full_page), TEST(missed_with_count),
 		TEST(missed_without_count), TEST(missed_count_cut_off), TEST(missed_of_empty),
 		TEST(missed_sum), TEST(missed_count_at_the_end), TEST(small_sub_buffers),
-		TEST(bad_commit), TEST(bad_records), TEST(ends_in_a_head), TEST(late), TEST(several),
+		TEST(bad_commit), TEST(bad_records), TEST(ends_in_a_head), TEST(late),
+		TEST(several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a tracer in tracefs has: the remote, its CPUs, events and names, and what cannot be opened. */
+/* What a tracer in tracefs has: the remote, its CPUs, events, names; and what cannot be opened. */
 #include "tracefs_folder.h"
 
 #include "fail_alloc.h"
@@ -224,7 +224,7 @@ static void the_names(void **state)
 		unsigned int line;
 	} bad[] = {
 		{ "x y\n", 1 }, { "# remark\n\n1 a\n2\n", 4 }, { "1 a b\n", 1 }, { "1 a-b\n", 1 },
-		{ "65536 a\n", 1 }, { "0 a\n 1 b\n2 \n", 3 },
+		{ "65536 a\n", 1 }, { "0 a\n 1 b\n2\40\n", 3 },
 		{ "1 x123456789012345678901234567890123456789012345678901234567890123\n", 1 },
 	};
 	char names[300], said[300];

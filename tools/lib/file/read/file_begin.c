@@ -146,7 +146,8 @@ static int seek_last(struct hyptrace_file *f, struct hyptrace_error *err)
 	int whole, ret;
 
 	do {
-		whole = ret = place(f, &back, err);
+		whole = place(f, &back, err);
+		ret = whole;
 		for (i = 0, nr = 0; i < f->nr_sources && ret >= 0; i++) {
 			start_at(&f->sources[i]);
 			ret = count_events(f, &f->sources[i], &nr, err);
