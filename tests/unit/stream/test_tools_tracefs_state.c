@@ -165,7 +165,7 @@ static void wait_for(struct hyptrace_reader *reader)
 {
 	struct pollfd from = { .fd = hyptrace_reader_fd(reader), .events = POLLIN };
 
-	assert_int_equal(poll(&from, 1, 60000), 1);
+	assert_int_equal(poll(&from, 1, 10000), 1);
 }
 
 static void readers_hold_events(void **state)
@@ -277,7 +277,7 @@ static void hyptrace_is_killed(void **state)
 	}
 	waitpid(pid, &tries, 0);
 	assert_true(WIFSIGNALED(tries));
-	for (tries = 0; tries < 600 && (strcmp(get(ENTER), "0") || strcmp(get("tracing_on"), "0") ||
+	for (tries = 0; tries < 80 && (strcmp(get(ENTER), "0") || strcmp(get("tracing_on"), "0") ||
 					strcmp(get("trace"), "0")); tries++)
 		usleep(100000);
 	files_are("0", "0", "0\n", "0\n");
