@@ -270,6 +270,52 @@ static void repeated_lines(void **state)
 	hyptrace_formats_free(fmts);
 }
 
+/* Payloads of all sizes that differ in one byte, printed again and again, have different lines. */
+static void similar_lines(void **state)
+{
+	struct hyptrace_field fields[] = {
+		{ "a", "u32", 4, 4, false, NULL, 0 }, { "b", "u16", 8, 2, false, NULL, 0 },
+		{ "c", "u16", 10, 2, false, NULL, 0 },
+	};
+	struct hyptrace_event list[2] = {};
+	struct hyptrace_formats *fmts;
+	char line[HYPTRACE_LINE_MAX], expected[64], *end;
+	unsigned int round, size, i;
+
+	(void)state;
+	for (size = 8; size <= 12; size += 2) {
+		const unsigned int nr = (size - 6) / 2;
+		char fmt[64];
+
+		snprintf(fmt, sizeof(fmt), "\"%s\", REC->a%s%s", "%u %u %u" + 3 * (3 - nr),
+			 nr > 1 ? ", REC->b" : "", nr > 2 ? ", REC->c" : "");
+		for (i = 0; i < 2; i++) {
+			list[i] = (struct hyptrace_event) {
+				.id = 1 + i, .size = size, .print_fmt = fmt,
+				.fields = field_list(fields, nr), .nr_fields = nr,
+			};
+			snprintf(list[i].name, sizeof(list[i].name), "event%u", i);
+		}
+		fmts = hyptrace_formats_new(event_list(list, 2), 2, NULL);
+		assert_non_null(fmts);
+		assert_int_equal(hyptrace_formats_lines(fmts, "", ": ", NULL), 0);
+		for (round = 0; round < 3 * 16; round++) {
+			uint16_t words[6] = { 1 + round % 2, 0, round / 2 % 2, 0, round / 4 % 2,
+					      round / 8 % 2 };
+			struct hyptrace_record rec = { .data = words, .size = size };
+
+			end = hyptrace_formats_line(fmts, &rec, line);
+			assert_non_null(end);
+			*end = '\0';
+			snprintf(expected, sizeof(expected), "event%u: %u %u %u", round % 2,
+				 words[2], words[4], words[5]);
+			expected[8 + 2 * nr - 1] = '\0';
+			assert_string_equal(line, expected);
+		}
+		hyptrace_formats_free(fmts);
+	}
+}
+
 static void format_file(void **state)
 {
 	struct hyptrace_field fields[] = {
@@ -403,6 +449,7 @@ int main(void)
 		cmocka_unit_test(no_events),
 		cmocka_unit_test(number_zero),
 		cmocka_unit_test(repeated_lines),
+		cmocka_unit_test(similar_lines),
 		cmocka_unit_test(format_file),
 		cmocka_unit_test(field_values),
 		cmocka_unit_test(no_memory),

@@ -242,6 +242,43 @@ static void order(void **state)
 	image_free(&image);
 }
 
+/* An event of the time at which the next sub-buffer begins is found, too. */
+static void edges(void **state)
+{
+	struct hyptrace_file *file;
+	struct image image;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, 4096, 1);
+	image_subbuf(&image, 0, 100);
+	image_event(&image, 0, 0, NUMBER(100, 0));
+	image_event(&image, 0, 100, NUMBER(200, 0));
+	image_subbuf(&image, 0, 200);
+	image_event(&image, 0, 0, NUMBER(200, 0));
+	image_event(&image, 0, 1, NUMBER(201, 0));
+	image_subbuf(&image, 0, 300);
+	image_event(&image, 0, 0, NUMBER(300, 0));
+	file = open_image(&image);
+	read_times(file, 200, 200);
+	expect(file, 0, 200, true, 0);
+	expect(file, 0, 200, true, 0);
+	assert_int_equal(hyptrace_file_next(file, &(const struct hyptrace_stream_event *){ 0 }, &err),
+			 -ENODATA);
+	read_times(file, 201, 300);
+	expect(file, 0, 201, true, 0);
+	expect(file, 0, 300, true, 0);
+	/* the last one up to a time */
+	read_times(file, 0, 200);
+	hyptrace_file_options(file)->last = 1;
+	expect(file, 0, 200, true, 0);
+	read_times(file, 0, 299);
+	hyptrace_file_options(file)->last = 2;
+	expect(file, 0, 200, true, 0);
+	expect(file, 0, 201, true, 0);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 /* A damaged sub-buffer is named, and the rest is read. */
 static void damage(void **state)
 {
@@ -505,7 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds), cmocka_unit_test(info), cmocka_unit_test(no_text),
 		cmocka_unit_test(cpus), cmocka_unit_test(choices), cmocka_unit_test(order),
-		cmocka_unit_test(damage), cmocka_unit_test(damaged_chunk),
+		cmocka_unit_test(edges), cmocka_unit_test(damage), cmocka_unit_test(damaged_chunk),
 		cmocka_unit_test(cut_off),
 		cmocka_unit_test(unfinished), cmocka_unit_test(half_moved),
 		cmocka_unit_test(refused), cmocka_unit_test(empty),
