@@ -43,15 +43,16 @@ tracefs() { HYPTRACE=$hyptrace bats "$files/tracefs.bats"; }
 report() { HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file bats "$files/report.bats"; }
 views() { HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file bats "$files/views.bats"; }
 
+# Only these run the code of dumps and of tracefs. Elsewhere all follow, but those that take a minute or more.
+others=(images written damaged report views)
 case $1 in
-tools/lib/dump/*) order=(images) ;;
-tools/lib/tracefs/*) order=(tracefs) ;;
+tools/lib/dump/*) order=(images) others=() ;;
+tools/lib/tracefs/*) order=(tracefs) others=() ;;
 tools/lib/file/write/*) order=(written damaged record) ;;
 tools/lib/file/* | tools/lib/event/*) order=(written damaged report views) ;;
 *) order=(written record) ;;
 esac
-# the other two take a minute or more
-for name in images written damaged report views; do
+for name in "${others[@]}"; do
 	[[ " ${order[*]} " == *" $name "* ]] || order+=("$name")
 done
 for name in "${order[@]}"; do
