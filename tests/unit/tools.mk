@@ -283,6 +283,9 @@ test_file_host-libs := $(test_file_read-libs) $(fail-alloc)
 test_file_meta-srcs := $(sort $(tools-format-srcs) $(netlink-srcs) $(call library,file_meta.c)) fail_alloc.c
 test_file_meta-cflags := $(tools-cflags)
 test_file_meta-libs := $(tools-libs) $(fail-alloc)
+test_file_refuse-srcs := $(test_file_read-srcs)
+test_file_refuse-cflags := $(test_file_read-cflags)
+test_file_refuse-libs := $(test_file_read-libs)
 test_file_io-srcs := $(test_file_read-srcs)
 test_file_io-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
 test_file_io-libs := $(test_file_read-libs) -Wl$(comma)--wrap=pread

@@ -52,7 +52,7 @@ static const char *end_of_main(const char *path)
 
 	if (!dot || dot - path < (int)strlen(part) ||
 	    strncmp(dot - strlen(part), part, strlen(part)) ||
-	    (strncmp(dot, ".cpu", word) && strncmp(dot, "." HYPTRACE_FILE_HOST, word)))
+	    (!hyptrace_is(dot, word, ".cpu") && !hyptrace_is(dot, word, "." HYPTRACE_FILE_HOST)))
 		return NULL;
 	return dot;
 }
