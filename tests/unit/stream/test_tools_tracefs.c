@@ -99,7 +99,8 @@ static struct hyptrace_record next(void)
 	struct hyptrace_record rec = {};
 	int ret = hyptrace_decoder_next(&t.dec, &rec, NULL);
 
-	if (!ret) {
+	/* a sub-buffer may have only losses */
+	while (!ret) {
 		assert_int_equal(read(t.pipe[0], t.subbuf, PAGE), PAGE);
 		assert_int_equal(hyptrace_decoder_load(&t.dec, t.subbuf, PAGE, NULL), 0);
 		ret = hyptrace_decoder_next(&t.dec, &rec, NULL);
@@ -350,6 +351,154 @@ static void print_formats_name_no_function(void **state)
 	free(text);
 }
 
+/* A record with more words than a short one has, between others */
+static void long_records(void **state)
+{
+	struct tracefs_event wide = { .name = "wide" }, *list[] = { &wide, &t.events[1] };
+	char format[4096], print[1024] = "", args[1024] = "", text[2048];
+	struct hyptrace_record rec;
+	unsigned int i, nr;
+	uint64_t value;
+	int at;
+
+	(void)state;
+	t.tracefs.events = list;
+	t.tracefs.nr_events = 2;
+	/* with 13 fields, 108 bytes: a short one; with 14, 116 bytes */
+	for (nr = 12; nr <= 15; nr++) {
+		at = sprintf(format, "name: wide\nID: 9\nformat:\n");
+		print[0] = 0;
+		args[0] = 0;
+		for (i = 0; i < nr; i++) {
+			at += sprintf(format + at, "\tfield:u64 f%u;\toffset:%u;\tsize:8;\tsigned:0;\n",
+				      i, 8 + 8 * i);
+			sprintf(print + strlen(print), " %%llu");
+			sprintf(args + strlen(args), ", REC->f%u", i);
+		}
+		sprintf(format + at, "\nprint fmt: \"%s\"%s\n", print + 1, args);
+		wide.format = format;
+		assert_true(hyptrace_tracefs_parse_format(&wide, false));
+		assert_int_equal(wide.size, 8 + 8 * nr);
+		at = sprintf(text, "[001]\t %5u.000001: wide", nr);
+		for (i = 0; i < nr; i++)
+			at += sprintf(text + at, " %u", 100 * nr + i);
+		line(text);
+		line("[001]\t  100.000000: selftest id=5");
+		hyptrace_tracefs_flush(&t.page);
+		t.page.last = 0;
+		rec = next();
+		assert_int_equal(rec.size, 8 + 8 * nr);
+		for (i = 0; i < nr; i++) {
+			memcpy(&value, (const char *)rec.data + 8 + 8 * i, sizeof(value));
+			assert_int_equal(value, 100 * nr + i);
+		}
+		rec = next();
+		assert_int_equal(rec.ts, 100000000000);
+		assert_int_equal(field(&rec, "id"), 5);
+	}
+}
+
+static void numbers_of_cpus(void **state)
+{
+	(void)state;
+	line("[4294967295]\t    1.000000: hyp_exit  ");
+	assert_int_equal(t.shared.found.events, 1);
+	line("[4294967296]\t    1.000000: hyp_exit  ");
+	line("[0a]\t    1.000000: hyp_exit  ");
+	assert_int_equal(t.shared.found.events, 1);
+	assert_int_equal(t.shared.found.lost, 2);
+}
+
+/* Names and types of so many letters; a reason that is not the first field, or is no byte. */
+static void names_and_reasons(void **state)
+{
+	struct tracefs_event event = { .name = "hyp_enter" };
+	char text[512], name[65];
+	unsigned int len, i;
+
+	(void)state;
+	event.format = text;
+	memset(name, 'n', sizeof(name));
+	name[64] = 0;
+	for (i = 0; i < 2; i++) {
+		for (len = 63; len <= 64; len++) {
+			snprintf(text, sizeof(text), "ID: 3\n\tfield:%.*s %.*s;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"\"\n",
+				 i ? (int)len : 2, name, i ? 2 : (int)len, name);
+			assert_int_equal(hyptrace_tracefs_parse_format(&event, true), len == 63);
+		}
+	}
+	event = (struct tracefs_event){ .name = "hyp_enter", .format = text };
+	snprintf(text, sizeof(text), "ID: 3\n" FIELD("pid_t", "vcpu", 2, 4, 1) FIELD("u8", "reason", 6, 1, 0)
+		 "print fmt: \"vcpu=%%d  reason=%%s\",  REC->vcpu , str(REC->reason)\n");
+	assert_true(hyptrace_tracefs_parse_format(&event, false));
+	assert_int_equal(event.nr_fields, 2);
+	assert_int_equal(event.nr_pieces, 3);
+	assert_true(event.fields[1].is_reason);
+	assert_false(event.fields[0].is_reason || event.fields[1].is_unknown);
+	/* of another type, it is none, and the event gets one */
+	snprintf(text, sizeof(text), "ID: 3\n" FIELD("u16", "reason", 2, 2, 0)
+		 "print fmt: \"reason=%%d\", REC->reason\n");
+	assert_true(hyptrace_tracefs_parse_format(&event, false));
+	assert_int_equal(event.nr_fields, 2);
+	assert_string_equal(event.fields[1].type, "u8");
+	assert_string_equal(event.fields[1].name, "reason");
+	assert_true(event.fields[1].is_reason && event.fields[1].is_unknown);
+	/* other events need none */
+	strcpy(event.name, "hyp_ente");
+	assert_true(hyptrace_tracefs_parse_format(&event, false));
+	assert_int_equal(event.nr_fields, 1);
+}
+
+/* Raw pages: padding, long times, records that say a wrong size, and losses without a number */
+static void raw_records(void **state)
+{
+	struct hyptrace_subbuf *subbuf;
+	struct hyptrace_record rec;
+	char page[PAGE] __attribute__((aligned(8))) = {};
+	uint32_t word[2];
+	size_t at = sizeof(*subbuf);
+
+	(void)state;
+	subbuf = (void *)page;
+	subbuf->time_stamp = 1000;
+	word[0] = hyptrace_record_header(HYPTRACE_TYPE_TIME_EXTEND, 7);
+	word[1] = 2;
+	memcpy(page + at, word, 8);
+	at = put_raw(page, at + 8, 5, "\x04\0", 2);
+	word[0] = hyptrace_record_header(HYPTRACE_TYPE_PADDING, 0);
+	memcpy(page + at, word, 8);
+	subbuf->commit = at + 8 - sizeof(*subbuf);
+	assert_true(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	assert_int_equal(t.shared.found.events, 1);
+	/* a short record, one that is smaller than its size, one that is larger than the page */
+	word[0] = hyptrace_record_header(1, 0);
+	word[1] = 6;
+	memcpy(page + sizeof(*subbuf), word, 8);
+	subbuf->commit = 16;
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	word[0] = hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, 0);
+	word[1] = 3;
+	memcpy(page + sizeof(*subbuf), word, 8);
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	word[1] = 13;
+	memcpy(page + sizeof(*subbuf), word, 8);
+	assert_false(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.ts, 1000 + 7 + ((uint64_t)2 << HYPTRACE_DELTA_BITS) + 5);
+	assert_int_equal(rec.lost, 0);
+	/* a number of losses that is behind the page is not known */
+	subbuf->commit = (PAGE - sizeof(*subbuf) - 4) | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	memset(page + sizeof(*subbuf), 0, PAGE - sizeof(*subbuf));
+	word[0] = hyptrace_record_header(HYPTRACE_TYPE_PADDING, 0);
+	memcpy(page + sizeof(*subbuf), word, 4);
+	assert_true(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
+	line("[000]\t   99.000000: hyp_exit  ");
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_true(rec.lost == HYPTRACE_LOST_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +510,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(raw_pages_become_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_formats_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(print_formats_name_no_function, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_of_cpus, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_and_reasons, setup, teardown),
+		cmocka_unit_test_setup_teardown(raw_records, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
