@@ -302,6 +302,11 @@ test_file_power-libs := $(file-write-libs) \
 test_file_both-srcs := $(file-both-srcs)
 test_file_both-cflags := $(file-write-cflags)
 test_file_both-libs := $(file-write-libs)
+# image_build() takes the answers of a driver; nothing else of the fake kernel is used.
+test_file_create-srcs := $(sort $(file-both-srcs) $(call library,dump.c memory.c device.c)) dump_image.c conversation.c \
+	fail_alloc.c
+test_file_create-cflags = $(file-write-cflags) $(fake-netlink-cflags)
+test_file_create-libs := $(file-write-libs) $(fail-alloc) -Wl$(comma)--defsym=fake_netlink_reply=conversation_read
 test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread
