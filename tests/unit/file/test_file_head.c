@@ -199,8 +199,9 @@ static void functions(void **state)
 		/* these are none */
 		{ "x T fun\n" END, "0x1010 nr=5" }, { " T fun\n" END, "0x1010 nr=5" },
 		{ "1000 1 fun\n" END, "0x1010 nr=5" }, { "1000 TT fun\n" END, "0x1010 nr=5" },
-		{ "1000T fun\n" END, "0x1010 nr=5" }, { "1000 T \n" END, "0x1010 nr=5" },
-		{ "1000\n" END, "0x1010 nr=5" }, { "\n\n" END, "0x1010 nr=5" }, { "", "0x1010 nr=5" },
+		{ "1000T fun\n" END, "0x1010 nr=5" }, { "1000 T\40\n" END, "0x1010 nr=5" },
+		{ "1000\n" END, "0x1010 nr=5" }, { "\n\n" END, "0x1010 nr=5" },
+		{ "", "0x1010 nr=5" },
 	};
 	struct head head = whole;
 	unsigned int i;
@@ -233,7 +234,7 @@ static void tasks(void **state)
 	}
 }
 
-static void trace_printk(void **state)
+static void texts_of_printk(void **state)
 {
 	/* of the function at 0x1000, the format at 0x2000, and its argument */
 	static const uint32_t record[] = { 6, 42, 0x1000, 0, 0x2000, 0, 9 };
@@ -409,7 +410,7 @@ static void long_sizes(void **state)
 	prints(&head, "a task", "1010 nr=5");
 }
 
-/* An event whose print format is not well formed is printed field by field, if it is known at all. */
+/* An event whose print format is not well formed is printed field by field, if it is known. */
 static void odd_formats(void **state)
 {
 	struct head head = whole;
@@ -438,7 +439,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions), cmocka_unit_test(tasks),
-		cmocka_unit_test(trace_printk), cmocka_unit_test(long_names),
+		cmocka_unit_test(texts_of_printk), cmocka_unit_test(long_names),
 		cmocka_unit_test(options), cmocka_unit_test(wrong_parts),
 		cmocka_unit_test(long_sizes), cmocka_unit_test(odd_formats),
 	};

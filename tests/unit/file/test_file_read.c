@@ -245,6 +245,7 @@ static void order(void **state)
 /* An event of the time at which the next sub-buffer begins is found, too. */
 static void edges(void **state)
 {
+	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
 	struct image image;
 
@@ -262,8 +263,7 @@ static void edges(void **state)
 	read_times(file, 200, 200);
 	expect(file, 0, 200, true, 0);
 	expect(file, 0, 200, true, 0);
-	assert_int_equal(hyptrace_file_next(file, &(const struct hyptrace_stream_event *){ 0 }, &err),
-			 -ENODATA);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
 	read_times(file, 201, 300);
 	expect(file, 0, 201, true, 0);
 	expect(file, 0, 300, true, 0);

@@ -200,8 +200,10 @@ static uint32_t head(unsigned int type, uint32_t delta)
 
 static uint32_t id_word(void)
 {
+	const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
 	/* an id, and two bytes that are not used */
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? IMAGE_ID << 16 : IMAGE_ID;
+	return is_little ? IMAGE_ID << 16 : IMAGE_ID;
 }
 
 static void all_records_swapped(void **state)
@@ -217,7 +219,8 @@ static void all_records_swapped(void **state)
 		head(HYPTRACE_TYPE_PADDING, 1), 8, 1,
 		head(HYPTRACE_TYPE_LENGTH_WORD, 3), 20, id_word(), 0, 0, 79,
 	};
-	const uint64_t start = 1000, extended = (UINT64_C(1) << HYPTRACE_DELTA_BITS) + 5;
+	const uint64_t extended = (UINT64_C(1) << HYPTRACE_DELTA_BITS) + 5;
+	const uint64_t absolute = (UINT64_C(2) << HYPTRACE_DELTA_BITS) + 9, start = 1000;
 	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
 	struct image image;
@@ -239,7 +242,7 @@ static void all_records_swapped(void **state)
 		if (!i)
 			assert_int_equal(event->record.ts, start + extended + 2);
 		else if (i == 1)
-			assert_int_equal(event->record.ts, (UINT64_C(2) << HYPTRACE_DELTA_BITS) + 9);
+			assert_int_equal(event->record.ts, absolute);
 	}
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
 	hyptrace_file_close(file);

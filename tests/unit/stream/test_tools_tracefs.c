@@ -409,6 +409,8 @@ static void numbers_of_cpus(void **state)
 	assert_int_equal(t.shared.found.lost, 2);
 }
 
+#define NAMED "ID: 3\n\tfield:%.*s %.*s;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"\"\n"
+
 /* Names and types of so many letters; a reason that is not the first field, or is no byte. */
 static void names_and_reasons(void **state)
 {
@@ -422,13 +424,14 @@ static void names_and_reasons(void **state)
 	name[64] = 0;
 	for (i = 0; i < 2; i++) {
 		for (len = 63; len <= 64; len++) {
-			snprintf(text, sizeof(text), "ID: 3\n\tfield:%.*s %.*s;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"\"\n",
+			snprintf(text, sizeof(text), NAMED,
 				 i ? (int)len : 2, name, i ? 2 : (int)len, name);
 			assert_int_equal(hyptrace_tracefs_parse_format(&event, true), len == 63);
 		}
 	}
 	event = (struct tracefs_event){ .name = "hyp_enter", .format = text };
-	snprintf(text, sizeof(text), "ID: 3\n" FIELD("pid_t", "vcpu", 2, 4, 1) FIELD("u8", "reason", 6, 1, 0)
+	snprintf(text, sizeof(text),
+		 "ID: 3\n" FIELD("pid_t", "vcpu", 2, 4, 1) FIELD("u8", "reason", 6, 1, 0)
 		 "print fmt: \"vcpu=%%d  reason=%%s\",  REC->vcpu , str(REC->reason)\n");
 	assert_true(hyptrace_tracefs_parse_format(&event, false));
 	assert_int_equal(event.nr_fields, 2);
@@ -488,7 +491,8 @@ static void raw_records(void **state)
 	assert_int_equal(rec.ts, 1000 + 7 + ((uint64_t)2 << HYPTRACE_DELTA_BITS) + 5);
 	assert_int_equal(rec.lost, 0);
 	/* a number of losses that is behind the page is not known */
-	subbuf->commit = (PAGE - sizeof(*subbuf) - 4) | HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
+	subbuf->commit = PAGE - sizeof(*subbuf) - 4;
+	subbuf->commit |= HYPTRACE_COMMIT_MISSED | HYPTRACE_COMMIT_STORED;
 	memset(page + sizeof(*subbuf), 0, PAGE - sizeof(*subbuf));
 	word[0] = hyptrace_record_header(HYPTRACE_TYPE_PADDING, 0);
 	memcpy(page + sizeof(*subbuf), word, 4);

@@ -277,9 +277,12 @@ static void hyptrace_is_killed(void **state)
 	}
 	waitpid(pid, &tries, 0);
 	assert_true(WIFSIGNALED(tries));
-	for (tries = 0; tries < 80 && (strcmp(get(ENTER), "0") || strcmp(get("tracing_on"), "0") ||
-					strcmp(get("trace"), "0")); tries++)
+	for (tries = 0; tries < 80; tries++) {
+		if (!strcmp(get(ENTER), "0") && !strcmp(get("tracing_on"), "0") &&
+		    !strcmp(get("trace"), "0"))
+			break;
 		usleep(100000);
+	}
 	files_are("0", "0", "0\n", "0\n");
 	assert_string_equal(get("trace"), "0");
 }
