@@ -200,9 +200,12 @@ static void description(void **state)
 /* Replace the description. */
 static void describe(const unsigned char *text, size_t bytes)
 {
-	uint64_t at = image_add(&image, text, bytes);
+	uint64_t at[2];
+	unsigned int nr;
 
-	remotes()->text = image_list(&image, &at, 1, 0, 0);
+	for (nr = 0; nr * PAGE < bytes; nr++)
+		at[nr] = image_add(&image, text + nr * PAGE, PAGE);
+	remotes()->text = image_list(&image, at, nr, 0, 0);
 	remotes()->text_bytes = bytes;
 	remotes()->text_sum = image_crc(text, bytes);
 	image_sign(&image);
@@ -210,8 +213,9 @@ static void describe(const unsigned char *text, size_t bytes)
 
 static void other_description(void **state)
 {
-	static unsigned char text[PAGE];
+	static unsigned char text[2 * PAGE];
 	struct hyptrace_dump_list *list = list_at(remotes()->text);
+	char path[32];
 	uint32_t len, *at;
 	unsigned int i;
 
@@ -219,11 +223,16 @@ static void other_description(void **state)
 	/* nothing about a remote */
 	describe(text, PAGE);
 	refused(NULL, EBADMSG, "the description of remote \"hypervisor\" is damaged");
+	assert_true(image_open(&image, path) >= 0);
+	assert_null(hyptrace_open_dump(path, NULL, NULL, NULL, NULL));
 	/* the remote's message, and its size, which is not that of a page */
 	memcpy(text, image_page(&image, list->at[0]), PAGE);
 	memcpy(&len, text, sizeof(len));
 	memset(text + len, 0, PAGE - len);
 	describe(text, PAGE);
+	hyptrace_close(accepted(NULL, CPUS, ""));
+	/* a byte more takes a page more */
+	describe(text, PAGE + 1);
 	hyptrace_close(accepted(NULL, CPUS, ""));
 	for (i = 0; i + 8 < len; i += 4) {
 		at = (void *)(text + i);

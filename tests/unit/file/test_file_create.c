@@ -21,13 +21,25 @@ static struct hyptrace *connect(void)
 {
 	struct hyptrace *h;
 	char path[32];
+	int fd;
 
 	image_build(&image, 2, 1);
-	assert_true(image_open(&image, path) >= 0);
+	fd = image_open(&image, path);
+	assert_true(fd >= 0);
 	h = hyptrace_open_dump(path, NULL, NULL, NULL, &err);
+	close(fd);
 	if (!h)
 		fail_msg("%s", err.text);
 	return h;
+}
+
+/* The lowest descriptor that is free */
+static int free_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
 }
 
 static struct hyptrace_file_writer *create(struct hyptrace *h, const char *command)
@@ -37,6 +49,7 @@ static struct hyptrace_file_writer *create(struct hyptrace *h, const char *comma
 
 static void contents(void **state)
 {
+	const int fd = free_fd();
 	struct hyptrace *h = connect();
 	const struct hyptrace_file_info *info;
 	struct hyptrace_file_writer *w;
@@ -72,6 +85,7 @@ static void contents(void **state)
 		unlink("a.dat");
 	}
 	hyptrace_close(h);
+	assert_int_equal(free_fd(), fd);
 }
 
 /* Of a driver, it is this machine and this boot. */
