@@ -8,7 +8,8 @@ commands.sh. What is left is tried by the unit tests with sanitizers.
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
 most MINUTES=, by JOBS= threads. RESULTS=FILE keeps what has become of them: a run with the file goes on from there, with the
 same mutants, and tries what has survived again. ONLY=TEXT tries only mutants whose printed name (without the line number)
-contains TEXT. VERBOSE=1 prints each mutant that was tried.
+contains TEXT. VERBOSE=1 prints each mutant that was tried. For tests that are new: PROGRAMS=REGEX tries only these unit tests,
+and STAGES= only the quick stage; with STAGES=command the one of the command follows.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
@@ -22,6 +23,7 @@ import hashlib
 import os
 import queue
 import random
+import re
 import sys
 import tempfile
 import threading
@@ -43,6 +45,8 @@ COMMAND = "tools/lib"
 # The environment of hyp/, and the assembly by which EL2 changes its text: the tests use their own.
 LEFT_OUT = {"hyp/env.h", "hyp/env_host.h", "hyp/function/text.c"}
 MUTANTS, MINUTES = 600, 55
+# What follows the quick stage, and which unit tests there are
+STAGES, PROGRAMS = os.environ.get("STAGES", "command full").split(), os.environ.get("PROGRAMS")
 KILLED, SURVIVED, EQUIVALENT, INVALID = "killed", "survived", "equivalent", "does not compile"
 # Only EL2 has it, or nobody calls it.
 ELSEWHERE = "in no host program"
@@ -146,14 +150,17 @@ class Run:
         equivalent, stage = self.list_of(mutant) == EQUIVALENTS, QUICK
         try:
             result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
-            if (result == EQUIVALENT or not self.likely(mutant, stage)) and not self.is_compiled(tree, mutant):
+            if PROGRAMS and result == EQUIVALENT:
+                # other programs may have other objects
+                result, by = None, None
+            elif not PROGRAMS and (result == EQUIVALENT or not self.likely(mutant, stage)) and not self.is_compiled(tree, mutant):
                 result, by = ELSEWHERE, "anything"
             if equivalent:
                 return result or EQUIVALENT, by or "the list", stage
-            if folder_of(mutant.path) == COMMAND and result in (None, ELSEWHERE):
+            if "command" in STAGES and folder_of(mutant.path) == COMMAND and result in (None, ELSEWHERE):
                 stage = "command"
                 result, by = self.try_command(tree, mutant, result, by)
-            if not result:
+            if FULL in STAGES and not result:
                 stage = FULL
                 tree.write(mutant.path, mutant.source)
                 result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
@@ -244,7 +251,8 @@ def main(only):
 
     with tempfile.TemporaryDirectory() as folder:
         originals = Originals(TOP, folder)
-        run = Run(originals, list_programs(TOP), lists, deadline)
+        programs = [program for program in list_programs(TOP) if re.search(PROGRAMS or "", program.name)]
+        run = Run(originals, programs, lists, deadline)
         todo = queue.Queue()
         done = go_on(run, results, chosen, known)
         for mutant in chosen:
