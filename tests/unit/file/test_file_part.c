@@ -3,6 +3,7 @@
  * Threads that read a file: together they deliver what one reader delivers, whatever is lost or
  * damaged. And several events at once: they are those that are delivered one by one.
  */
+#include <limits.h>
 #include <sched.h>
 
 #include "file_case.h"
@@ -339,6 +340,97 @@ static void ended(void **state)
 	image_free(&image);
 }
 
+/* Who ends reading, and what was called since. Threads share it. */
+static struct {
+	bool		in_flush;
+	unsigned int	after;		/* calls before that */
+	unsigned int	calls;
+	unsigned int	begun;
+	unsigned int	ended;
+	unsigned int	limit;		/* of states; 0: none */
+} end;
+
+static void *begin_end(struct hyptrace_formats *formats, void *arg)
+{
+	(void)formats;
+	(void)arg;
+	if (end.limit && __atomic_load_n(&end.begun, __ATOMIC_SEQ_CST) == end.limit)
+		return NULL;
+	__atomic_fetch_add(&end.begun, 1, __ATOMIC_SEQ_CST);
+	return malloc(1);
+}
+
+static void end_end(void *state)
+{
+	__atomic_fetch_add(&end.ended, 1, __ATOMIC_SEQ_CST);
+	free(state);
+}
+
+static int batch_end(void *state, const struct hyptrace_file_batch *batch)
+{
+	(void)state;
+	(void)batch;
+	return !end.in_flush && __atomic_add_fetch(&end.calls, 1, __ATOMIC_SEQ_CST) > end.after;
+}
+
+/* Only one thread calls it, if there is an order; and nobody after the end. */
+static int flush_end(void *state)
+{
+	(void)state;
+	if (!end.in_flush)
+		return 0;
+	assert_true(end.calls <= end.after);
+	return ++end.calls > end.after;
+}
+
+static void ended_by_threads(void **state)
+{
+	static const unsigned int flags[] = { 0, HYPTRACE_FILE_TURNS, HYPTRACE_FILE_ALONE };
+	struct hyptrace_file_work work = {
+		.begin = begin_end, .batch = batch_end, .flush = flush_end, .end = end_end,
+	};
+	struct hyptrace_file *file;
+	struct image image;
+	unsigned int i;
+	int ret;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, 4096, IMAGE_CPUS);
+	fill(&image, 280000, 5000);
+	file = open_image(&image);
+	for (i = 0; i < 3 * 2 * 6; i++) {
+		memset(&end, 0, sizeof(end));
+		end.in_flush = i % 2;
+		end.after = i / 2 % 6;
+		work.flags = flags[i / 12];
+		ret = hyptrace_file_run(file, &work, sizeof(work), &err);
+		/* one thread alone flushes once */
+		assert_int_equal(ret, end.calls > end.after);
+		assert_true(end.calls);
+		if (end.in_flush && ret)
+			assert_int_equal(end.calls, end.after + 1);
+		assert_true(end.begun && end.begun == end.ended);
+	}
+	/* to its end */
+	for (i = 0; i < 3; i++) {
+		memset(&end, 0, sizeof(end));
+		end.after = UINT_MAX;
+		work.flags = flags[i];
+		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+		assert_int_equal(end.begun, end.ended);
+	}
+	/* without memory for the state of the second CPU */
+	memset(&end, 0, sizeof(end));
+	end.after = UINT_MAX;
+	end.limit = 1;
+	work.flags = HYPTRACE_FILE_TURNS;
+	assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), -ENOMEM);
+	assert_int_equal(err.errnum, ENOMEM);
+	assert_int_equal(end.begun, end.ended);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 struct sums {
 	uint64_t	last[IMAGE_CPUS];
 	uint64_t	nr[IMAGE_CPUS];
@@ -401,6 +493,7 @@ int main(void)
 		cmocka_unit_test(last_events),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(ended),
+		cmocka_unit_test(ended_by_threads),
 		cmocka_unit_test(by_cpu),
 		cmocka_unit_test(runs),
 	};
