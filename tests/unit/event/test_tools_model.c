@@ -331,6 +331,70 @@ static void no_memory(void **state)
 	assert_non_null(model);
 }
 
+/* Take an event of a nest. Return what that returns. */
+static int take(struct hyptrace_nest *nest, unsigned int cpu, uint64_t ts, const char *event,
+		const void *payload)
+{
+	struct hyptrace_stream_event put = { .cpu = cpu };
+	int ret;
+
+	fail_alloc_pause(true);
+	put.record = record_of(event, payload, event_of(event)->size);
+	fail_alloc_pause(false);
+	put.record.ts = ts;
+	ret = hyptrace_nest_add(nest, &put, true, 1);
+	free((void *)put.record.data);
+	return ret;
+}
+
+#define TAKE(ts, cpu, event, ...) \
+	take(nest, cpu, ts, #event, &(struct entry_##event){ __VA_ARGS__ })
+
+/* A visit with calls and functions on each CPU, and a loss */
+static int fill(struct hyptrace_nest *nest)
+{
+	const struct hyptrace_stream_event loss = { .cpu = 1, .record = { .ts = 900, .lost = 3 } };
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < 40 && !ret; i++) {
+		const uint64_t ts = 1000 * (i + 1);
+		const unsigned int cpu = i % 20;
+
+		ret = TAKE(ts, cpu, hyp_enter, .reason = 1) ?:
+		      TAKE(ts + 50, cpu, host_hcall, .id = 1, .duration = 20) ?:
+		      TAKE(ts + 60, cpu, func, .id = 1, .depth = 1, .duration = 5) ?:
+		      TAKE(ts + 60, cpu, func, .id = 2, .depth = 0, .duration = 40) ?:
+		      TAKE(ts + 70, cpu, hyp_exit, .reason = 6);
+	}
+	return ret ?: hyptrace_nest_add(nest, &loss, true, 1);
+}
+
+static void no_memory_for_spans(void **state)
+{
+	struct hyptrace_nest *nest;
+	bool failed = true;
+	unsigned int nth, nr;
+	int ret;
+
+	(void)state;
+	for (nth = 1; failed; nth++) {
+		fail_alloc(nth);
+		nest = hyptrace_nest_new(model, HYPTRACE_VISIT_KINDS | HYPTRACE_FUNCTION_KINDS);
+		ret = nest ? fill(nest) : -ENOMEM;
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+		if (!failed) {
+			hyptrace_nest_end(nest);
+			for (nr = 0; hyptrace_nest_next(nest, 2); nr++)
+				;
+			assert_int_equal(nr, 40 * 4 + 1);
+		}
+		hyptrace_nest_free(nest);
+	}
+	assert_true(nth > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(results, begin, end),
 		cmocka_unit_test(hostile_descriptions),
 		cmocka_unit_test_setup_teardown(no_memory, begin, end),
+		cmocka_unit_test_setup_teardown(no_memory_for_spans, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
