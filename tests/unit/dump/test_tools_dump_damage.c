@@ -266,6 +266,10 @@ static void choice(void **state)
 	hyptrace_close(accepted(NULL, CPUS, ""));
 	hyptrace_close(accepted("hypervisor", CPUS, ""));
 	refused("first", ENODATA, "no ring of \"first\" is in the memory");
+	/* its list is not whole */
+	remote[0].rings = image_list(&image, &none, 1, 0, NOWHERE);
+	image_sign(&image);
+	hyptrace_close(accepted(NULL, CPUS, ""));
 	/* both have some */
 	remote[0].rings = remote[1].rings;
 	image_sign(&image);

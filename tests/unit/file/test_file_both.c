@@ -148,8 +148,10 @@ static void check_host(struct hyptrace_file *file, bool has_tasks)
 static void check(unsigned int flags)
 {
 	struct hyptrace_file_writer *w = record("a.dat", flags);
+	const struct hyptrace_stream_event *event;
 	const struct hyptrace_file_cpu *cpu;
-	struct hyptrace_file *file;
+	struct hyptrace_file *file, *other;
+	unsigned int nr;
 
 	/* what is compressed is still in memory */
 	assert_int_equal(exists("a.dat.part.host2"), !flags);
@@ -172,6 +174,12 @@ static void check(unsigned int flags)
 	cpu = hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2];
 	assert_int_equal(cpu->lost, 70);
 	assert_int_equal(cpu->filtered, 800);
+	/* alone, as many as were chosen of both */
+	hyptrace_file_options(file)->last = 2;
+	other = hyptrace_file_host(file, &err);
+	for (nr = 0; hyptrace_file_next(other, &event, &err) == 1; nr++)
+		assert_true(event->record.ts > 3001);
+	assert_int_equal(nr, 2);
 	hyptrace_file_close(file);
 	unlink("a.dat");
 }

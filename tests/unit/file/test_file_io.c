@@ -42,11 +42,18 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 	return (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15) + 1;
 }
 
+static void count_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
+{
+	(void)subbuf;
+	++*(unsigned int *)arg;
+}
+
 /* Read a file; return 0 or the first error. */
 static int read_file(const char *name, uint64_t last, struct yield *yield)
 {
 	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
+	unsigned int subbufs = 0;
 	int ret;
 
 	memset(yield, 0, sizeof(*yield));
@@ -58,6 +65,8 @@ static int read_file(const char *name, uint64_t last, struct yield *yield)
 	/* nothing may be left of a file that was cut */
 	if (ret == -ENODATA)
 		ret = 0;
+	if (!ret)
+		ret = hyptrace_file_walk(file, count_subbuf, &subbufs, &err);
 	hyptrace_file_options(file)->last = last;
 	while (!ret && (ret = hyptrace_file_next(file, &event, &err)) == 1) {
 		yield->sum = mix(yield->sum, event->record.ts);
@@ -67,6 +76,7 @@ static int read_file(const char *name, uint64_t last, struct yield *yield)
 		ret = 0;
 	}
 	hyptrace_file_close(file);
+	assert_true(subbufs || ret != -ENODATA || !yield->nr);
 	return ret == -ENODATA ? 0 : ret;
 }
 

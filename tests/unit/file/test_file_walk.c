@@ -108,6 +108,7 @@ static void progress(void **state)
 	struct hyptrace_file *file;
 	struct image image;
 	uint64_t bytes, all;
+	unsigned int i;
 
 	(void)state;
 	image_init(&image, IMAGE_VERSION_6, false, 1024, 3);
@@ -116,10 +117,14 @@ static void progress(void **state)
 	hyptrace_file_progress(file, &bytes, &all);
 	assert_int_equal(bytes, 0);
 	assert_int_equal(all, image.cpus[0].size + image.cpus[1].size + image.cpus[2].size);
-	while (hyptrace_file_next(file, &event, &err) == 1)
-		;
-	hyptrace_file_progress(file, &bytes, &all);
-	assert_int_equal(bytes, all);
+	for (i = 1; i <= 2; i++) {
+		while (hyptrace_file_next(file, &event, &err) == 1)
+			;
+		hyptrace_file_progress(file, &bytes, &all);
+		assert_int_equal(bytes, i * all);
+		assert_int_equal(hyptrace_file_counts(file)->delivered, 500);
+		hyptrace_file_options(file);
+	}
 	assert_null(hyptrace_file_host(file, &err));
 	assert_int_equal(err.errnum, ENODATA);
 	assert_string_equal(err.text, "it has no events of the host");
@@ -129,14 +134,15 @@ static void progress(void **state)
 }
 
 /* Read a CPU whose second of three sub-buffers has this time. Return 1 or the error of it. */
-static int read_second(uint64_t first, uint64_t second, uint64_t third, unsigned int nr)
+static int read_second(uint32_t subbuf, uint64_t first, uint64_t second, uint64_t third,
+		       unsigned int nr)
 {
 	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
 	struct image image;
 	int ret;
 
-	image_init(&image, IMAGE_VERSION_6, false, 1024, 1);
+	image_init(&image, IMAGE_VERSION_6, false, subbuf, 1);
 	image.no_text = true;
 	image_subbuf(&image, 0, first);
 	image_event(&image, 0, 0, NUMBER(first, 0));
@@ -162,16 +168,20 @@ static int read_second(uint64_t first, uint64_t second, uint64_t third, unsigned
 /* The one after it is not earlier, but for a minute; unless it is damaged, which makes a year. */
 static void late_times(void **state)
 {
-	const uint64_t begin = 5 * YEAR;
+	const uint64_t begin = 5 * YEAR, late = begin + 300 * YEAR, third = begin + 3 * YEAR;
+	uint32_t size;
 
 	(void)state;
-	assert_int_equal(read_second(begin, begin + 10, begin + 20, 3), 1);
-	assert_int_equal(read_second(begin, begin + 10, 0, 2), 1);
-	assert_int_equal(read_second(begin, begin + 3 * YEAR, begin + 2 * YEAR, 3), 1);
-	assert_int_equal(read_second(begin, begin + 3 * YEAR, begin + 2 * YEAR - 1, 3), -EBADMSG);
-	assert_int_equal(read_second(begin, begin + 300 * YEAR, begin + 5, 3), -EBADMSG);
-	/* nothing is known of the time after the last one */
-	assert_int_equal(read_second(begin, begin + 300 * YEAR, 0, 2), 1);
+	/* also if each is read by itself */
+	for (size = 1024; size <= 65536; size *= 64) {
+		assert_int_equal(read_second(size, begin, begin + 10, begin + 20, 3), 1);
+		assert_int_equal(read_second(size, begin, begin + 10, 0, 2), 1);
+		assert_int_equal(read_second(size, begin, third, third - YEAR, 3), 1);
+		assert_int_equal(read_second(size, begin, third, third - YEAR - 1, 3), -EBADMSG);
+		assert_int_equal(read_second(size, begin, late, begin + 5, 3), -EBADMSG);
+		/* nothing is known of the time after the last one */
+		assert_int_equal(read_second(size, begin, late, 0, 2), 1);
+	}
 }
 
 /* Put words in the other byte order behind the head of the last sub-buffer. */
@@ -218,6 +228,8 @@ static void all_records_swapped(void **state)
 		/* some that are padding, and one with its length in a word */
 		head(HYPTRACE_TYPE_PADDING, 1), 8, 1,
 		head(HYPTRACE_TYPE_LENGTH_WORD, 3), 20, id_word(), 0, 0, 79,
+		/* a time after which nothing follows */
+		head(HYPTRACE_TYPE_TIME_EXTEND, 1), 0,
 	};
 	const uint64_t extended = (UINT64_C(1) << HYPTRACE_DELTA_BITS) + 5;
 	const uint64_t absolute = (UINT64_C(2) << HYPTRACE_DELTA_BITS) + 9, start = 1000;
