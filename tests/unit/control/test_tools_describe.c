@@ -229,6 +229,30 @@ static void event(void **state)
 	nlmsg_free(msg);
 }
 
+/* A name has up to 63 bytes, a remote's 31; what is longer is cut off. */
+static void long_names(void **state)
+{
+	static const size_t lens[] = { 30, 31, 32, 62, 63, 64 };
+	struct hyptrace_event *event;
+	struct nl_msg *msg;
+	char name[65];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		memset(name, 'n', sizeof(name));
+		name[lens[i]] = '\0';
+		msg = message(HYPTRACE_CMD_EVENT_GET);
+		nla_put_string(msg, HYPTRACE_A_EVENT_REMOTE, name);
+		nla_put_string(msg, HYPTRACE_A_EVENT_NAME, name);
+		assert_int_equal(parse(&hyptrace_event_type, msg, &event), 0);
+		assert_int_equal(strlen(event->name), lens[i] < 63 ? lens[i] : 63);
+		assert_int_equal(strlen(event->remote), lens[i] < 31 ? lens[i] : 31);
+		hyptrace_free_event(event);
+		nlmsg_free(msg);
+	}
+}
+
 /* A nested attribute that is cut off: the fields before it are parsed, and nothing leaks. */
 static void broken_event(void **state)
 {
@@ -382,6 +406,7 @@ int main(void)
 		cmocka_unit_test(whole_remote),
 		cmocka_unit_test(fired), cmocka_unit_test(odd_attributes),
 		cmocka_unit_test(event),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(broken_event),
 		cmocka_unit_test(hypercall),
 		cmocka_unit_test(broken_hypercall),

@@ -27,6 +27,8 @@
 /* Sub-buffers begin there. */
 #define DATA_AT		65536
 #define SUBBUF		1024
+/* The headers of a further trace buffer, at most */
+#define INSTANCE_AT	(DATA_AT - 1024)
 
 /* What is written: of a text that is NULL, nothing */
 struct head {
@@ -39,6 +41,8 @@ struct head {
 	const char	*options;	/* bytes, without the last option */
 	size_t		options_size;
 	const char	*tag;
+	bool		has_instance;	/* a further trace buffer, whose CPU 0 has the event */
+	bool		is_empty;	/* the first one has no event */
 	uint32_t	subbuf;
 	const uint32_t	*record;	/* the payload of the only event */
 	uint32_t	words;
@@ -96,6 +100,20 @@ static void put_sized(FILE *f, const char *text)
 	fputs(text, f);
 }
 
+/* A sub-buffer with the event */
+static void put_data(const struct head *head, FILE *f, uint64_t ts)
+{
+	put_u64(f, ts);
+	if (head->is_32)
+		put_u32(f, (head->words + 1) * 4);
+	else
+		put_u64(f, (head->words + 1) * 4);
+	put_u32(f, hyptrace_record_header(head->words, 1));
+	fwrite(head->record, 4, head->words, f);
+	while ((ftell(f) - DATA_AT) % SUBBUF)
+		fputc(0, f);
+}
+
 static void make(const struct head *head)
 {
 	FILE *f = fopen(path, "w");
@@ -128,18 +146,17 @@ static void make(const struct head *head)
 	fwrite(head->tag, 10, 1, f);
 	for (i = 0; i < head->nr_cpus && i < 3; i++) {
 		put_u64(f, DATA_AT);
-		put_u64(f, i ? 0 : SUBBUF);
+		put_u64(f, i || head->is_empty ? 0 : SUBBUF);
+	}
+	if (head->has_instance) {
+		fseek(f, INSTANCE_AT, SEEK_SET);
+		fwrite("flyrecord", 10, 1, f);
+		put_u64(f, DATA_AT + SUBBUF);
+		put_u64(f, SUBBUF);
 	}
 	fseek(f, DATA_AT, SEEK_SET);
-	put_u64(f, 1000);
-	if (head->is_32)
-		put_u32(f, (head->words + 1) * 4);
-	else
-		put_u64(f, (head->words + 1) * 4);
-	put_u32(f, hyptrace_record_header(head->words, 1));
-	fwrite(head->record, 4, head->words, f);
-	for (i = ftell(f) - DATA_AT; i < SUBBUF; i++)
-		fputc(0, f);
+	put_data(head, f, 1000);
+	put_data(head, f, 2000);
 	fclose(f);
 }
 
@@ -347,6 +364,36 @@ static void options(void **state)
 	bad(&head, "options: a size is larger than the file");
 }
 
+/* The first trace buffer that has events is read. */
+static void instances(void **state)
+{
+	static char bytes[64];
+	const struct hyptrace_stream_event *event;
+	const uint64_t at = INSTANCE_AT;
+	struct hyptrace_file *file;
+	struct head head = whole;
+	char buffer[16];
+	unsigned int i;
+
+	(void)state;
+	memcpy(buffer, &at, 8);
+	strcpy(buffer + 8, "more");
+	head.options = bytes;
+	option(&head, bytes, OPTION_BUFFER, buffer, 13, 0);
+	head.has_instance = true;
+	for (i = 0; i < 2; i++) {
+		head.is_empty = i;
+		file = good(&head);
+		assert_int_equal(hyptrace_file_next(file, &event, &err), 1);
+		assert_int_equal(event->record.ts, i ? 2001 : 1001);
+		assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+		hyptrace_file_close(file);
+	}
+	/* it is not where the option says */
+	head.has_instance = false;
+	bad(&head, "the kind of its data: it is unknown");
+}
+
 static void wrong_parts(void **state)
 {
 	struct head head = whole;
@@ -440,7 +487,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions), cmocka_unit_test(tasks),
 		cmocka_unit_test(texts_of_printk), cmocka_unit_test(long_names),
-		cmocka_unit_test(options), cmocka_unit_test(wrong_parts),
+		cmocka_unit_test(options), cmocka_unit_test(instances),
+		cmocka_unit_test(wrong_parts),
 		cmocka_unit_test(long_sizes), cmocka_unit_test(odd_formats),
 	};
 
