@@ -162,6 +162,62 @@ static void limit_in_a_run(void **state)
 	}
 }
 
+/*
+ * Take all events, several at once where that is possible, at most @max. Their numbers must follow
+ * each other from 1 on. Return how many there are.
+ */
+static unsigned int take_runs(unsigned int max)
+{
+	struct hyptrace_stream_event events[16];
+	unsigned int nr = 0, got, i;
+
+	while (next() == 1) {
+		assert_int_equal(number_of(event), ++nr);
+		do {
+			got = hyptrace_stream_run(stream, events, max);
+			assert_in_range(got, 0, max);
+			for (i = 0; i < got; i++) {
+				assert_int_equal(number_of(&events[i]), ++nr);
+				assert_int_equal(events[i].record.lost, 0);
+			}
+		} while (got);
+	}
+	return nr;
+}
+
+/* Several events at once are those that are delivered one by one, up to the limit. */
+static void runs_at_once(void **state)
+{
+	struct hyptrace_stream_event events[4];
+	unsigned int limit, max, nr;
+
+	for (limit = 0; limit <= 13; limit++) {
+		for (max = 1; max <= 16; max *= 4) {
+			/* without what the last one has left */
+			assert_int_equal(teardown(state) || setup(state), 0);
+			hyptrace_stream_options(stream)->limit = limit;
+			assert_int_equal(hyptrace_stream_run(stream, events, 4), 0);
+			start();
+			fill(1, 1000, 6, 1);
+			/* of another CPU, in between, and after a loss */
+			fill(0, 1006, 1, 7);
+			fake_subbuf_lost(fill(1, 2000, 5, 8), 3);
+			nr = limit && limit < 12 ? limit : 12;
+			assert_int_equal(take_runs(max), nr);
+			hyptrace_stream_counts(stream, &counts, sizeof(counts));
+			assert_int_equal(counts.delivered, nr);
+		}
+	}
+}
+
+/* Before its start, a stream has no events. */
+static void not_started(void **state)
+{
+	(void)state;
+	assert_int_equal(next(), -EINVAL);
+	assert_string_equal(err.text, "the stream was not started");
+}
+
 /* The limit is reached by the last event that needs no merge step. */
 static void limit_at_another_event(void **state)
 {
@@ -399,7 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(order), TEST(held), TEST(order_at_the_limit_of_reads),
 		TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
-		TEST(limit), TEST(limit_in_a_run),
+		TEST(limit), TEST(limit_in_a_run), TEST(runs_at_once), TEST(not_started),
 		TEST(limit_at_another_event), TEST(limit_before_loss), TEST(read_sizes),
 		TEST(filter), TEST(taps), TEST(damage),
 		TEST(damaged_header), TEST(damage_elsewhere),
