@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of the writer that fail, one after the other. A recording whose end succeeds has each event,
- * or says that it is lost; one whose end fails says why, and is not there under its name.
+ * Calls of the writer that fail, one after the other. A recording whose end succeeds has each
+ * event, or says that it is lost; one whose end fails says why, and is not there under its name.
  */
 #include <setjmp.h>
 #include <stdarg.h>

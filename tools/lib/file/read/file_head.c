@@ -445,7 +445,8 @@ static void read_compression(struct hyptrace_file *f, struct file_cursor *c, uin
 	f->meta.info.compression = strdup(name);
 	if (!f->meta.info.compression)
 		c->ret = hyptrace_error_memory(c->err);
-	hyptrace_file_piece(f, from, c->pos - from, "compression: %s %s", name, version);
+	hyptrace_file_piece(f, from, c->pos - from, "compression: %s%s%s", name,
+			    *version ? " " : "", version);
 }
 
 /* Read all headers. Return 0 or a negative errno: -ENOEXEC, without a reason, if there are none. */
