@@ -195,7 +195,7 @@ def cut_dumps():
     first = next(at for at in range(pages) if struct.unpack_from("<Q", data, at * PAGE) == (S,))
 
     def cut(gone, *parts):
-        """Return a dump with these parts first, then all others, then those of them that are None, and without its end."""
+        """Return a dump whose file ends with these parts, after all other pages, but for so many bytes."""
         known = {page for part in parts for page in range(part[0], sum(part))}
         others = [(page, 1) for page in range(pages) if page not in known]
         whole = vmcore(data, [*others, *parts])
@@ -207,7 +207,7 @@ def cut_dumps():
               [f"the file was cut: {gone} bytes of memory are missing at its end", f"1 of 4 sub-buffers of {name}"])
     check("without the second page of a part", cut(PAGE, (first, 2)), lines(flat(A[:1]), flat(B)),
           [f"the file was cut: {PAGE} bytes", f"1 of 4 sub-buffers of {name}"])
-    check("without two parts, and a page between them", cut(2 * PAGE, (first, 1), (first + 1, 1)), last,
+    check("without two parts", cut(2 * PAGE, (first, 1), (first + 1, 1)), last,
           [f"the file was cut: {2 * PAGE} bytes", f"2 of 4 sub-buffers of {name}"])
     check("without the list of the rings", cut(1, (pages - 1, 1)), [], ["the list of the rings is not in the dump"], 2)
     check("without the first page", cut(1, (0, 1)), [], ["has nothing of hyptrace: the file was cut, 1 bytes of memory are missing"], 2)

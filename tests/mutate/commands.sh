@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Build the command of this tree, in which a file of tools/lib was changed, and run tests of tests/files until one fails:
-# commands.sh PATH, which is the file, to begin with the tests that are likely to notice. Prints the test that fails, and
-# ends with 1; with 3 if the command cannot be built.
+# commands.sh PATH, which is the file, to begin with the tests that are likely to notice; "": no file was changed, all tests.
+# Prints the test that fails, and ends with 1; with 3 if the command cannot be built.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
@@ -46,6 +46,7 @@ views() { HYPTRACE=$hyptrace MAKE_FILE=$bin/make_file bats "$files/views.bats"; 
 # Only these run the code of dumps and of tracefs. Elsewhere all follow, but those that take a minute or more.
 others=(images written damaged report views)
 case $1 in
+'') order=(tracefs record) ;;
 tools/lib/dump/*) order=(images) others=() ;;
 tools/lib/tracefs/*) order=(tracefs) others=() ;;
 tools/lib/file/write/*) order=(written damaged record) ;;

@@ -74,6 +74,7 @@ test_tools_format_check-libs := $(tools-libs)
 test_tools_foreign-srcs := $(tools-format-srcs) fail_alloc.c
 test_tools_foreign-cflags := $(tools-cflags)
 test_tools_foreign-libs := $(tools-libs) $(fail-alloc)
+
 filter-srcs := $(sort $(tools-format-srcs) $(call library,filter.c filter_parse.c))
 test_tools_filter-srcs := $(filter-srcs) fail_alloc.c
 test_tools_filter-cflags := $(tools-cflags)

@@ -82,8 +82,8 @@ void image_seal(void *subbuf)
 	seal->sum = hyptrace_seal_sum(of, seal->bytes);
 }
 
-/* image_ring - add the pages of a ring, with @nr sub-buffers; return the address of its list */
-uint64_t image_ring(struct dump_image *image, unsigned int cpu, unsigned int nr)
+/* Add the pages of a ring, with @nr sub-buffers. Return the address of its list. */
+static uint64_t image_ring(struct dump_image *image, unsigned int cpu, unsigned int nr)
 {
 	struct hyptrace_map_meta meta = { .begin = 7000 + cpu };
 	uint64_t counts[PAGE / 8] = {

@@ -35,7 +35,6 @@ uint64_t image_list(struct dump_image *image, const uint64_t *at, unsigned int n
 void image_sign_list(struct dump_image *image, uint64_t address);
 void image_sign(struct dump_image *image);
 void image_seal(void *subbuf);
-uint64_t image_ring(struct dump_image *image, unsigned int cpu, unsigned int nr);
 void image_build(struct dump_image *image, unsigned int nr_cpus, unsigned int nr_subbufs);
 int image_open(const struct dump_image *image, char path[static 32]);
 

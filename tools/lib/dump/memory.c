@@ -51,7 +51,8 @@ static struct hyptrace_dump *read_page(struct dump_memory *mem, uint64_t address
 		   head.address == address && head.page_size >= PAGE_SIZE_MIN &&
 		   head.page_size <= PAGE_SIZE_MAX && !(head.page_size & (head.page_size - 1))) {
 		whole = malloc(head.page_size);
-		mem->why = whole ? mem->why : -ENOMEM;
+		if (!whole)
+			mem->why = -ENOMEM;
 	}
 	if (whole && hyptrace_memory_read(mem, address, whole, head.page_size)) {
 		sum = whole->sum;
