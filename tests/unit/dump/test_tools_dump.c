@@ -29,7 +29,7 @@ static void take_note(void *arg, const char *text)
 	strcat(notes, "\n");
 }
 
-static struct hyptrace *open_image(const char *remote)
+static struct hyptrace *open_image(struct hyptrace_error *why)
 {
 	struct hyptrace *h;
 	char path[32];
@@ -41,14 +41,14 @@ static struct hyptrace *open_image(const char *remote)
 	fail_alloc_pause(false);
 	notes[0] = 0;
 	memset(&err, 0, sizeof(err));
-	h = hyptrace_open_dump(path, remote, take_note, &image, &err);
+	h = hyptrace_open_dump(path, NULL, take_note, &image, why);
 	close(fd);
 	return h;
 }
 
 static struct hyptrace *open_good(void)
 {
-	struct hyptrace *h = open_image(NULL);
+	struct hyptrace *h = open_image(&err);
 
 	if (!h || notes[0])
 		fail_msg("%s%s", err.text, notes);
@@ -338,7 +338,7 @@ static void no_memory(void **state)
 	image_build(&image, 2, 2);
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
-		h = open_image(NULL);
+		h = open_image(&err);
 		failed = fail_alloc_end();
 		if (!h) {
 			assert_true(failed);
@@ -352,6 +352,14 @@ static void no_memory(void **state)
 		hyptrace_close(h);
 	}
 	assert_true(failures > 5);
+	/* the reason is not needed */
+	for (nth = 1, failed = true; failed; nth++) {
+		fail_alloc(nth);
+		h = open_image(NULL);
+		failed = fail_alloc_end();
+		assert_true(h || failed);
+		hyptrace_close(h);
+	}
 
 	h = open_good();
 	for (nth = 1, failed = true; failed; nth++) {

@@ -495,9 +495,10 @@ static int check_size(struct hyptrace *h, const struct dump *d, struct hyptrace_
 	struct hyptrace_remote **remotes;
 	unsigned int nr;
 	bool is_good;
+	int ret = hyptrace_get_remotes(h, &remotes, &nr, err);
 
-	if (hyptrace_get_remotes(h, &remotes, &nr, err))
-		return -err->errnum;
+	if (ret)
+		return ret;
 	is_good = nr == 1 && remotes[0]->subbuf_size == d->page->page_size;
 	hyptrace_free_remotes(remotes);
 	return is_good ? 0 : hyptrace_error_set(err, EBADMSG, "the description of remote \"%.*s\" is damaged",
@@ -525,10 +526,8 @@ struct hyptrace *hyptrace_open_dump(const char *path, const char *remote, hyptra
 {
 	struct hyptrace *h = calloc(1, sizeof(*h));
 	struct dump *d = calloc(1, sizeof(*d));
-	struct hyptrace_error why_not;
 	int found;
 
-	err = err ? err : &why_not;
 	if (!h || !d) {
 		free(d);
 		free(h);

@@ -179,7 +179,7 @@ static int open_kdump(struct dump_memory *mem, const char *path, struct hyptrace
 	int ret;
 
 	if (!load_library(err))
-		return err->errnum;
+		return -EOPNOTSUPP;
 	mem->is_live = !fstatfs(mem->fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
 	if (!read_elf_head(mem, &elf, &file_size))
 		return hyptrace_error_set(err, EBADMSG, "cannot read the dump \"%s\": its ELF header is damaged, or that of another kind of machine",
