@@ -113,6 +113,13 @@ static void first_page(void **state)
 		image_sign(&image);
 		refused(NULL, ENOENT, nothing);
 	}
+	/* the largest: all lists are wrong then */
+	head->page_size = 65536;
+	head->sum = 0;
+	head->sum = image_crc(image.data, head->page_size);
+	image.nr = IMAGE_PAGES;
+	refused(NULL, EBADMSG, "the description of remote \"hypervisor\" is damaged");
+	image.nr = nr;
 	head->page_size = PAGE;
 	image_sign(&image);
 	/* cut */
