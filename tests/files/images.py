@@ -31,7 +31,7 @@ class Ring:
     def __init__(self, *subbufs, **changes):
         self.subbufs, self.counts = subbufs, [0, 0, 0, 0]
         self.reported, self.sealed, self.own_cpu, self.per_page = 0, True, None, None
-        self.read, self.begin, self.extra = 0, 0, []
+        self.read, self.begin, self.extra, self.circle = 0, 0, [], False
         for name, value in changes.items():
             setattr(self, name, value)
 
@@ -54,7 +54,7 @@ class Ring:
         pages += [image.add(self.page_of(events)) for events in self.subbufs] + self.extra
         cpu = cpu if self.own_cpu is None else self.own_cpu
         if not self.per_page:
-            return image.list(pages, cpu)
+            return image.list(pages, cpu, BASE + len(image.pages) * PAGE if self.circle else 0)
         following = 0
         for at in range((len(pages) - 1) // self.per_page * self.per_page, -1, -self.per_page):
             following = image.list(pages[at:at + self.per_page], cpu, following)
@@ -122,6 +122,8 @@ def images():
           ["2 of 3 sub-buffers of CPU 0 were not finished, or their checksum is wrong"])
     check("a list of another CPU", build([Ring(*A, own_cpu=1), Ring(*B)]), lines([], flat(B)), ["the ring of CPU 0 is damaged"])
     check("a ring without sub-buffers", build([Ring(), Ring(*B)]), lines([], flat(B)), ["the ring of CPU 0 is damaged"])
+    check("a list that leads back to itself", build([Ring(*A, extra=[BASE] * 500, circle=True), Ring(*B)]), lines([], flat(B)),
+          ["the ring of CPU 0 is damaged"])
     check("a page that the image does not have", build([Ring(*A, extra=[BASE - PAGE, BASE + (1 << 30)]), Ring(*B)]), both,
           ["2 of 5 sub-buffers of CPU 0 are not in the dump: their events are missing"])
 
