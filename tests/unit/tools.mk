@@ -142,6 +142,9 @@ test_tools_dump-libs := $(tools-libs) $(fail-alloc)
 test_tools_dump_damage-srcs := $(dump-srcs)
 test_tools_dump_damage-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_dump_damage-libs := $(tools-libs) $(fail-alloc)
+test_tools_dump_map-srcs := $(dump-srcs)
+test_tools_dump_map-cflags = $(tools-cflags) $(fake-netlink-cflags)
+test_tools_dump_map-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,mmap munmap)
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
