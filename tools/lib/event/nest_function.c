@@ -154,11 +154,10 @@ static void fit(const struct arrangement *a, struct node *node)
 		span->end = MAX(MIN(span->end, parent->place.span.end), span->begin);
 		parent->next_begin = span->end;
 		span->depth = parent->place.span.depth + 1;
+		parent->place.span.own -= MIN(length_of(span), parent->place.span.own);
 	}
 	node->next_begin = span->begin;
 	span->own = span->kind == HYPTRACE_KIND_GUEST_EXIT ? node->place.whole : length_of(span);
-	if (node->parent != a->nr)
-		parent->place.span.own -= MIN(length_of(span), parent->place.span.own);
 }
 
 /* Go to the first one of those inside, after all that contain it have been there. */
