@@ -296,9 +296,13 @@ static void losses_break_visits(void **state)
 	PUT(540, 0, hyp_exit, .reason = 6);
 	expect_stack("el2;hvc;__seven", 5);
 	expect_stack("el2;hvc", 15);
+	/* a broken visit does not spoil the one before, which is still in the nest */
+	PUT(550, 0, hyp_enter, .reason = 1);
+	PUT(560, 0, hyp_exit, .reason = 6);
 	PUT(600, 0, hyp_enter, .reason = 1);
 	PUT(610, 0, host_hcall, .id = 7, .duration = 5);
 	hyptrace_nest_end(nest);
+	expect_stack("el2;hvc", 10);
 	EXPECT_WAIT();
 }
 

@@ -70,6 +70,17 @@ static void functions_in_a_tick(void **state)
 	expect_stack("el2;hvc;handle_host_hcall", 0);
 	expect_stack("el2;hvc", 0);
 
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 0);
+	PUT(100, 0, psci_call, .func = 0x84000000);
+	PUT(100, 0, host_smc, .id = 0x84000000);
+	FUNC(100, PSCI_HANDLER, 0, 100, 100);
+	PUT(100, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;smc;PSCI_VERSION;kvm_host_psci_handler;PSCI_VERSION", 0);
+	expect_stack("el2;smc;PSCI_VERSION;kvm_host_psci_handler", 0);
+	expect_stack("el2;smc;PSCI_VERSION", 0);
+	expect_stack("el2;smc", 0);
+
 	begin_nest(HYPTRACE_FUNCTION_KINDS);
 	for (i = 0; i < COUNT(depths); i++)
 		FUNC(100, i & 1 ? LEAF : INNER, depths[i], 100, 100);
@@ -121,6 +132,47 @@ static void calls_in_functions(void **state)
 	expect_stack("el2;smc;PSCI_VERSION;leaf", 10);
 	expect_stack("el2;smc;PSCI_VERSION", 30);
 	expect_stack("el2;smc", 40);
+}
+
+/* Of calls in a visit, times tell which one is in which: times of calls are not rounded. */
+static void calls_of_a_visit(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	PUT(112, 0, host_hcall, .id = 7, .duration = 2);
+	/* whatever their kinds are */
+	PUT(120, 0, psci_call, .func = 0x84000000, .duration = 8);
+	PUT(130, 0, host_hcall, .id = 7, .duration = 18);
+	FUNC(140, LEAF, 0, 135, 138);
+	PUT(150, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;__seven", 2);
+	expect_stack("el2;hvc;__seven;PSCI_VERSION", 8);
+	expect_stack("el2;hvc;__seven", 10);
+	expect_stack("el2;hvc;leaf", 3);
+	expect_stack("el2;hvc", 27);
+}
+
+/* In no visit, their kinds tell that, too: a hypercall is in no other one, even in one tick. */
+static void calls_of_no_visit(void **state)
+{
+	(void)state;
+	begin_nest(HYPTRACE_CALL_KINDS | HYPTRACE_FUNCTION_KINDS);
+	FUNC(105, LEAF, 1, 100, 105);
+	PUT(110, 0, host_hcall, .id = 7);
+	PUT(110, 0, host_hcall, .id = 7);
+	FUNC(120, OUTER, 0, 100, 120);
+	PUT(130, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;outer;leaf", 5);
+	expect_stack("el2;outer;__seven", 0);
+	expect_stack("el2;outer;__seven", 0);
+	expect_stack("el2;outer", 15);
+	/* no function follows the next event */
+	PUT(200, 0, host_hcall, .id = 7, .duration = 10);
+	EXPECT_WAIT();
+	PUT(300, 0, host_hcall, .id = 7, .duration = 20);
+	expect_stack("el2;__seven", 10);
+	EXPECT_WAIT();
 }
 
 /* The time of a visit before is not known any more. */
@@ -205,6 +257,14 @@ static void functions_of_broken_visits(void **state)
 	PUT(260, 0, hyp_exit, .reason = 6);
 	expect_stack("el2;hvc;outer", 15);
 	expect_stack("el2;hvc", 45);
+	/* after a loss, the function that has called it is not waited for */
+	PUT(300, 0, hyp_enter, .reason = 1);
+	FUNC(350, INNER, 1, 310, 320);
+	lose(0, 360, 1);
+	PUT(370, 0, host_hcall, .id = 7, .duration = 10);
+	PUT(380, 0, mem_transition, .op = 1);
+	assert_int_equal(hyptrace_nest_next(nest, 0)->kind, HYPTRACE_KIND_LOSS);
+	expect_stack("el2;__seven", 10);
 	/* the begin of the trace: hyp_enter is missing */
 	begin_nest(ALL_KINDS);
 	PUT(140, 0, host_hcall, .id = 7, .duration = 30);
@@ -227,6 +287,8 @@ int main(void)
 		TEST(functions_in_a_tick),
 		TEST(functions_with_rounded_times),
 		TEST(calls_in_functions),
+		TEST(calls_of_a_visit),
+		TEST(calls_of_no_visit),
 		TEST(functions_of_two_visits),
 		TEST(functions_without_callers),
 		TEST(functions_in_several_parts),
