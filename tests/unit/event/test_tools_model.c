@@ -29,9 +29,10 @@ static struct hyptrace_hypercall call[] = {
 	{ .id = 3, .name = (char *)"__long", .returns = true, .known_args = true, .nr_args = 5,
 	  .args = args },
 	{ .id = 9, .name = (char *)"opaque", .nr_args = 2, .args = args },
+	{ .id = 10, .name = (char *)"__kvm_vcpu_run", .returns = true, .known_args = true },
 };
 
-static struct hyptrace_hypercall *calls[] = { &call[0], &call[1], &call[2], &call[3] };
+static struct hyptrace_hypercall *calls[] = { &call[0], &call[1], &call[2], &call[3], &call[4] };
 static struct hyptrace_model *model;
 
 static void begin_model(void)
@@ -266,6 +267,9 @@ static void results(void **state)
 	EXPECT_RESULT(true, "-EPERM", "-EPERM", host_hcall, .id = 7, .ret = -1);
 	EXPECT_RESULT(true, NULL, NULL, host_hcall, .id = 7, .ret = 1);
 	EXPECT_RESULT(false, NULL, NULL, host_hcall, .id = 2, .ret = -1);
+	/* why the guest has exited is no error */
+	EXPECT_RESULT(true, "irq", NULL, host_hcall, .id = 10, .ret = 0);
+	EXPECT_RESULT(true, "-EPERM", "-EPERM", host_hcall, .id = 10, .ret = -1);
 	EXPECT_RESULT(false, NULL, "invalid", host_hcall, .id = 8, .ret = -1, .invalid = 1);
 	EXPECT_RESULT(true, NULL, NULL, host_smc, .id = 0x80000000, .ret = 0x10002);
 	EXPECT_RESULT(true, "NOT_SUPPORTED", "NOT_SUPPORTED", host_smc, .id = 0x84000000,
@@ -288,17 +292,65 @@ static void results(void **state)
 	EXPECT_RESULT(false, NULL, NULL, guest_exit, .code = 2, .ec = 0x24);
 }
 
-static void hostile_descriptions(void **state)
+/* Give the values of a field the names that those of another one have. */
+static void name_like(struct hyptrace_field *field, const struct hyptrace_field *other)
 {
-	struct hyptrace_field *op, *to;
+	field->symbols = other->symbols;
+	field->nr_symbols = other->nr_symbols;
+}
+
+/* Another remote may name values in another order, or lack a field of the sentence. */
+static void other_descriptions(void **state)
+{
+	struct hyptrace_field *field;
 
 	describe(state);
+	field = field_of("hyp_exit", "reason");
+	for (; strcmp(field->symbols[0]->name, "eret_guest"); field->nr_symbols--)
+		field->symbols++;
+	name_like(field_of("mem_transition", "from"), field_of("mem_transition", "op"));
+	field_of("mem_transition", "from")->nr_symbols = 2;
+	field_of("host_hcall", "arg4")->name = (char *)"x4";
+	event_of("host_hcall")->print_fmt = (char *)"\"-\"";
+	begin_model();
+	assert_int_equal(hyptrace_model_of_kind(model, HYPTRACE_KIND_EXIT)->into_guest, 7);
+	EXPECT_NAME("donate unshare -> hyp", mem_transition, .op = 2, .from = 1, .to = 1);
+	EXPECT_NAME(NULL, mem_transition, .op = 2, .from = 2, .to = 1);
+	EXPECT_RESULT(true, NULL, NULL, host_hcall, .id = 1, .ret = -1);
+	EXPECT_RESULT(false, NULL, "invalid", host_hcall, .id = 1, .ret = -1, .invalid = 1);
+	end(state);
+}
+
+/* Eight bytes are read for each field; another remote may have an event with fewer. */
+static void small_payload(void **state)
+{
+	struct hyptrace_event *event;
+	const signed char payload[] = { 0, 0, 1, -2, 3 };
+	unsigned int i;
+
+	describe(state);
+	event = event_of("guest_enter");
+	for (i = 0; i < event->nr_fields; i++) {
+		event->fields[i]->offset = 2 + i;
+		event->fields[i]->size = 1;
+	}
+	event->size = sizeof(payload);
+	begin_formats();
+	expect_text("guest_enter", payload, "vcpu=-2 vm=0x3.1");
+	free_formats(state);
+}
+
+static void hostile_descriptions(void **state)
+{
+	describe(state);
 	/* names of transitions would be too many */
-	op = field_of("mem_transition", "op");
-	to = field_of("mem_transition", "to");
-	op->symbols = field_of("guest_exit", "ec")->symbols;
-	op->nr_symbols = field_of("guest_exit", "ec")->nr_symbols;
-	to->nr_symbols = 0;
+	name_like(field_of("mem_transition", "op"), field_of("guest_exit", "ec"));
+	field_of("mem_transition", "to")->nr_symbols = 0;
+	begin_model();
+	EXPECT_NAME(NULL, mem_transition, .op = 0);
+	end(state);
+	describe(state);
+	name_like(field_of("mem_transition", "to"), field_of("guest_exit", "ec"));
 	begin_model();
 	EXPECT_NAME(NULL, mem_transition, .op = 0);
 	end(state);
@@ -405,6 +457,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_of_values, begin, end),
 		cmocka_unit_test_setup_teardown(arguments, begin, end),
 		cmocka_unit_test_setup_teardown(results, begin, end),
+		cmocka_unit_test(other_descriptions),
+		cmocka_unit_test(small_payload),
 		cmocka_unit_test(hostile_descriptions),
 		cmocka_unit_test_setup_teardown(no_memory, begin, end),
 		cmocka_unit_test_setup_teardown(no_memory_for_spans, begin, end),
