@@ -315,11 +315,30 @@ static void impossible(void **state)
 	}
 }
 
+/* An event may have no more than its number. A record without all of that has none. */
+static void smallest_event(void **state)
+{
+	static struct hyptrace_field number = { "common_type", "u16", 0, 2, false, NULL, 0 };
+	struct hyptrace_field *fields[] = { &number };
+	const struct hyptrace_event event = {
+		.name = "smallest", .id = 8, .size = 2, .fields = fields, .nr_fields = 1,
+	};
+	struct hyptrace_filter *filter = filter_of(&event, "common_type == 8", NULL, NULL);
+	const uint16_t payload = 8;
+
+	(void)state;
+	assert_non_null(filter);
+	assert_true(filter_accepts(filter, &payload, 2));
+	assert_false(filter_accepts(filter, &payload, 1));
+	hyptrace_filter_free(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_filters),
 		cmocka_unit_test(impossible),
+		cmocka_unit_test(smallest_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,6 +323,26 @@ static void lacking_events(void **state)
 	assert_string_equal(err.text, "the events \"other\", \"other\", \"other\", \"other\" and 2 others have no field \"pfn\"");
 }
 
+/* One filter for two events needs the same number for a name. */
+static void name_of_two_values(void **state)
+{
+	static struct hyptrace_symbol symbol = { 1, "share" }, *symbols[] = { &symbol };
+	static struct hyptrace_field op = FIELD("u8", op, false, symbols, 1), *fields[] = { &op };
+	static struct hyptrace_event other = {
+		.name = "other", .id = 8, .size = SAMPLE_SIZE, .fields = fields, .nr_fields = 1,
+	};
+	const struct hyptrace_event *const events[] = { &sample_event, &other };
+	struct hyptrace_error err;
+	size_t at;
+
+	(void)state;
+	assert_null(hyptrace_filter_new(events, 2, NULL, true, "op == share || op == 2", &at,
+					&err));
+	assert_string_equal(err.text,
+			    "\"share\" has different values in \"sample\" and \"other\": use two filters");
+	assert_int_equal(at, strlen("op == "));
+}
+
 /* Any beginning of a filter, with any character after it, is parsed or refused with a place. */
 static void beginnings(void **state)
 {
@@ -358,6 +378,7 @@ int main(void)
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(names),
 		cmocka_unit_test(lacking_events),
+		cmocka_unit_test(name_of_two_values),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(beginnings),
 	};
