@@ -93,6 +93,7 @@ static void declarations(void **state)
 	field(FORMAT_BAD, "field:32 n; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n-1; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n(1); offset:4; size:4; signed:0;");
+	field(FORMAT_BAD, "field:field:u32 n; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 *; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n[2; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n[; offset:4; size:4; signed:0;");

@@ -364,7 +364,7 @@ static void left_alone(void **state)
 		"\"%s\", kernel_function(REC->n", "\"\303\244 %d\", REC->n",
 		"\"line\nfeed %d\", REC->n", "\"%d\", REC->n, kernel_function(REC->n",
 		"\"%u\", REC->loc", "\"%llu\", REC->text", "\"%u\", REC->nothing",
-		"\"%llu\", (wide)REC->n",
+		"\"%llu\", (wide)REC->n", "\"%d\", n",
 	};
 	const unsigned char payload[FIELDS_SIZE] = { 0 };
 	static char longer[HYPTRACE_LINE_MAX];
