@@ -324,6 +324,7 @@ static int parse_any(struct parser *p)
 	return parse_joined(p, parse_all, "||", HYPTRACE_FILTER_REJECT);
 }
 
+/* Parse a filter into a program, which must be empty. */
 int hyptrace_filter_compile(struct filter_program *program, const char *text, size_t *at,
 			    struct hyptrace_error *err)
 {
@@ -336,7 +337,6 @@ int hyptrace_filter_compile(struct filter_program *program, const char *text, si
 	};
 	int ret;
 
-	program->nr = 0;
 	ret = parse_any(&p);
 	if (ret || !*p.pos)
 		return ret;
