@@ -153,7 +153,7 @@ void hyptrace_formats_free(struct hyptrace_formats *fmts)
 
 /**
  * hyptrace_formats_set_hypercalls - set the names of hypercalls and of their arguments
- * @fmts:	the formats
+ * @fmts:	the formats, before hyptrace_formats_lines()
  * @calls:	the hypercalls of the remote; must stay valid while the formats are used
  * @nr:		number of @calls
  * @err:	the reason if it fails; may be NULL
@@ -163,7 +163,6 @@ int hyptrace_formats_set_hypercalls(struct hyptrace_formats *fmts,
 				    struct hyptrace_hypercall *const *calls, unsigned int nr,
 				    struct hyptrace_error *err)
 {
-	memset(fmts->memo, 0, sizeof(*fmts->memo) << MEMO_BITS);
 	return hyptrace_names_set_calls(&fmts->names, calls, nr) ? hyptrace_error_memory(err) : 0;
 }
 
