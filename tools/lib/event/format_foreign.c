@@ -32,8 +32,6 @@ static bool is_dynamic(const struct tep_event *event, const char *name)
 /* Are the bytes and their number those of one field, or is the number one of the format? */
 static bool is_safe_array(const struct tep_print_arg *field, const struct tep_print_arg *size)
 {
-	if (!field || !size)
-		return false;
 	if (is_positive(size))
 		return strtoll(size->atom.atom, NULL, 0) <= ZEROS &&
 		       (field->type == TEP_PRINT_FIELD || field->type == TEP_PRINT_DYNAMIC_ARRAY);
