@@ -102,6 +102,7 @@ static void functions_with_rounded_times(void **state)
 	FUNC(200, LEAF, 2, 115, 132);
 	FUNC(200, INNER, 1, 101, 131);
 	FUNC(200, LEAF, 1, 130, 133);
+	FUNC(200, LEAF, 1, 133, 134);
 	FUNC(200, OUTER, 0, 100, 132);
 	PUT(201, 0, hyp_exit, .reason = 6);
 	while ((span = hyptrace_nest_next(nest, 0))) {
@@ -161,12 +162,16 @@ static void calls_of_no_visit(void **state)
 	FUNC(105, LEAF, 1, 100, 105);
 	PUT(110, 0, host_hcall, .id = 7);
 	PUT(110, 0, host_hcall, .id = 7);
+	PUT(111, 0, psci_call, .func = 0x84000000);
+	PUT(114, 0, host_smc, .id = 0x84000000, .duration = 3);
 	FUNC(120, OUTER, 0, 100, 120);
 	PUT(130, 0, hyp_exit, .reason = 6);
 	expect_stack("el2;outer;leaf", 5);
 	expect_stack("el2;outer;__seven", 0);
 	expect_stack("el2;outer;__seven", 0);
-	expect_stack("el2;outer", 15);
+	expect_stack("el2;outer;PSCI_VERSION;PSCI_VERSION", 0);
+	expect_stack("el2;outer;PSCI_VERSION", 3);
+	expect_stack("el2;outer", 12);
 	/* no function follows the next event */
 	PUT(200, 0, host_hcall, .id = 7, .duration = 10);
 	EXPECT_WAIT();
