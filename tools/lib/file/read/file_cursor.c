@@ -62,7 +62,7 @@ void hyptrace_cursor_get(struct file_cursor *c, void *to, size_t size)
 
 void hyptrace_cursor_skip(struct file_cursor *c, uint64_t size)
 {
-	if (c->pos > c->end || size > c->end - c->pos)
+	if (size > c->end - c->pos)
 		hyptrace_cursor_fail(c, "a size is larger than the file");
 	else if (!c->ret)
 		c->pos += size;
@@ -114,7 +114,7 @@ char *hyptrace_cursor_text(struct file_cursor *c, uint64_t size, uint64_t max)
 {
 	char *text;
 
-	if (size > max || c->pos > c->end || size > c->end - c->pos) {
+	if (size > max || size > c->end - c->pos) {
 		hyptrace_cursor_fail(c, "a text is too long");
 		return NULL;
 	}
