@@ -32,7 +32,8 @@ bool hyptrace_file_is_perfetto(int fd)
 	unsigned int i = 1;
 	int64_t n;
 
-	if (hyptrace_file_pread(fd, head, sizeof(head), 0) < 2 || head[0] != PERFETTO_PACKET)
+	hyptrace_file_pread(fd, head, sizeof(head), 0);
+	if (head[0] != PERFETTO_PACKET)
 		return false;
 	do {
 		length |= (uint64_t)(head[i] & 0x7f) << 7 * (i - 1);
