@@ -25,7 +25,7 @@ static void set_subbuf_size(struct hyptrace_file *f, struct file_cursor *c, uint
 		f->meta.info.subbuf_size = size;
 }
 
-/* Read "NAME\0", a size, and so many bytes. The start of the bytes goes to @text. */
+/* Read "NAME\0", a size, and so many bytes. Their start goes to @text, which is 0 so far. */
 static void read_named(struct hyptrace_file *f, struct file_cursor *c, const char *expected,
 		       char *text, size_t room)
 {
@@ -39,11 +39,8 @@ static void read_named(struct hyptrace_file *f, struct file_cursor *c, const cha
 	end = c->pos + size;
 	if (size > c->end || end > c->end)
 		hyptrace_cursor_fail(c, "a size is larger than the file");
-	if (text) {
-		room = size < room ? size : room - 1;
-		hyptrace_cursor_get(c, text, room);
-		text[room] = '\0';
-	}
+	if (text)
+		hyptrace_cursor_get(c, text, size < room ? size : room - 1);
 	if (c->ret)
 		return;
 	c->pos = end;
@@ -57,7 +54,7 @@ static void read_page(struct hyptrace_file *f, struct file_cursor *c)
 {
 	unsigned int size;
 	const char *at;
-	char text[1024];
+	char text[1024] = {};
 
 	c->what = "the format of a page";
 	read_named(f, c, "header_page", text, sizeof(text));
