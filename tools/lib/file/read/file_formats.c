@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events of a file without a description: from formats that trace-cmd took from tracefs. */
-#include <endian.h>
-
 #include <event-parse.h>
 
 #include "file.h"
@@ -176,18 +174,6 @@ void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c, enum 
 	}
 }
 
-/* "char" and an array of 16 elements are "char[16]", as the driver says it. */
-static char *copy_type(const struct tep_format_field *from)
-{
-	char *type = NULL;
-
-	if (!(from->flags & TEP_FIELD_IS_ARRAY) || strchr(from->type, '['))
-		return strdup(from->type);
-	if (asprintf(&type, from->arraylen ? "%s[%u]" : "%s[]", from->type, from->arraylen) < 0)
-		return NULL;
-	return type;
-}
-
 static bool is_far(const struct tep_format_field *field)
 {
 	return field->offset < 0 || field->size < 0 || field->offset > UINT16_MAX ||
@@ -202,7 +188,7 @@ static bool add_field(struct hyptrace_event *event, const struct tep_format_fiel
 	if (!field)
 		return false;
 	field->name = strdup(from->name);
-	field->type = copy_type(from);
+	field->type = strdup(from->type);
 	field->offset = is_far(from) ? 0 : from->offset;
 	field->size = is_far(from) ? 0 : from->size;
 	field->is_signed = from->flags & TEP_FIELD_IS_SIGNED;
@@ -282,7 +268,6 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 
 int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
 {
-	const enum tep_endian order = htole16(1) == 1 ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;
 	struct tep_handle *tep = tep_alloc();
 	struct file_cursor c;
 	unsigned int i;
@@ -293,8 +278,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	/* return values report failures: libtraceevent must not print to stderr */
 	tep_set_loglevel(TEP_LOG_NONE);
 	/* the records are converted before libtraceevent sees them */
-	tep_set_file_bigendian(tep, order);
-	tep_set_local_bigendian(tep, order);
+	tep_set_file_bigendian(tep, tep_is_local_bigendian(tep));
 	tep_set_long_size(tep, f->long_size);
 	tep_set_page_size(tep, f->meta.info.subbuf_size);
 	f->tep = tep;
@@ -318,5 +302,5 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	}
 	f->meta.info.formats = hyptrace_formats_make(tep, true, f->meta.info.events,
 						     f->meta.info.nr_events, err);
-	return f->meta.info.formats ? 0 : -ENOMEM;
+	return 0;
 }
