@@ -285,16 +285,12 @@ static int find_chunk(const struct hyptrace_file *f, struct file_data *data, uin
 
 static bool make_room(char **room, size_t *size, size_t needed)
 {
-	char *larger;
-
 	if (needed <= *size)
 		return true;
-	larger = realloc(*room, needed);
-	if (!larger)
-		return false;
-	*room = larger;
-	*size = needed;
-	return true;
+	free(*room);
+	*room = malloc(needed);
+	*size = *room ? needed : 0;
+	return *room;
 }
 
 static int64_t inflate(struct hyptrace_file *f, const struct file_data *data,
@@ -397,9 +393,7 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 		return fail_cut(data, err);
 	if (!left)
 		return 0;
-	if (left > room)
-		left = room - room % subbuf;
-	n = hyptrace_data_pread(f, data, to, left, at);
+	n = hyptrace_data_pread(f, data, to, room - room % subbuf, at);
 	if (n < 0)
 		return hyptrace_error_set(err, -n, "%m");
 	if (n < subbuf)
