@@ -25,7 +25,7 @@
 /* libtraceevent knows the end of a function only by the next one. */
 #define END		"2000 T end\n"
 /* Sub-buffers begin there. */
-#define DATA_AT		65536
+#define DATA_AT		(256 << 10)
 #define SUBBUF		1024
 /* The headers of a further trace buffer, at most */
 #define INSTANCE_AT	(DATA_AT - 1024)
@@ -296,6 +296,25 @@ static void long_names(void **state)
 	}
 }
 
+/* After so many names of a kind, further ones are not used. */
+static void many_names(void **state)
+{
+	static const char other[] = "7 b\n";
+	static char tasks[32768 * 4 + 16];
+	struct head head = whole;
+	char *to = tasks;
+	unsigned int i;
+
+	(void)state;
+	head.tasks = tasks;
+	for (i = 0; i < 32767; i++)
+		to = stpcpy(to, other);
+	strcpy(to, "42 a task\n");
+	prints(&head, "a task-42", "fun+0x10 nr=5");
+	strcpy(stpcpy(to, other), "42 a task\n");
+	prints(&head, "<...>-42", "fun+0x10 nr=5");
+}
+
 /* An option; @extra: how much larger it says it is */
 static void option(struct head *head, char *to, uint16_t id, const char *text, size_t size,
 		   int32_t extra)
@@ -380,6 +399,8 @@ static void instances(void **state)
 	strcpy(buffer + 8, "more");
 	head.options = bytes;
 	option(&head, bytes, OPTION_BUFFER, buffer, 13, 0);
+	/* a third buffer is nowhere */
+	option(&head, bytes, OPTION_BUFFER, "\1\0\0\0\0\0\0\0last", 13, 0);
 	head.has_instance = true;
 	for (i = 0; i < 2; i++) {
 		head.is_empty = i;
@@ -482,6 +503,65 @@ static void odd_formats(void **state)
 	hyptrace_file_close(file);
 }
 
+/* The names of a field's values are those of its first use in the print format. */
+static void symbols(void **state)
+{
+	const struct hyptrace_event *event;
+	const struct hyptrace_field *field;
+	struct head head = whole;
+	struct hyptrace_file *file;
+
+	(void)state;
+	head.event = "name: tick\nID: 7\nformat:\n" COMMON
+		"\tfield:int nr;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%s %s %s\", __print_symbolic(REC->common_type, { 7, \"seven\" }), "
+		"__print_symbolic(REC->nr, { 5, \"five\" }, { 6, \"six\" }), "
+		"__print_symbolic(REC->nr, { 5, \"many\" })\n";
+	prints(&head, "a task", "seven five many");
+	file = good(&head);
+	event = hyptrace_file_info(file)->events[1];
+	assert_string_equal(event->name, "tick");
+	field = hyptrace_event_field(event, "nr");
+	assert_non_null(field);
+	assert_int_equal(field->nr_symbols, 2);
+	assert_string_equal(field->symbols[0]->name, "five");
+	assert_string_equal(field->symbols[1]->name, "six");
+	hyptrace_file_close(file);
+}
+
+/* A record may lack the end of an array, but not a number. */
+static void short_records(void **state)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file *file;
+	struct head head = whole;
+
+	(void)state;
+	head.event = "name: tick\nID: 7\nformat:\n" COMMON
+		"\tfield:int nr;\toffset:16;\tsize:4;\tsigned:1;\n"
+		"\tfield:int values[4];\toffset:20;\tsize:16;\tsigned:1;\n\n"
+		"print fmt: \"nr=%d\", REC->nr\n";
+	prints(&head, "a task", "common_flags=0 common_preempt_count=0 common_pid=42 nr=5");
+	head.words = 4;
+	file = good(&head);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), 1);
+	assert_null(hyptrace_formats_event(hyptrace_file_info(file)->formats, &event->record));
+	hyptrace_file_close(file);
+}
+
+/* A field that is farther away than any record has bytes is not read. */
+static void far_fields(void **state)
+{
+	struct head head = whole;
+
+	(void)state;
+	head.event = "name: tick\nID: 7\nformat:\n" COMMON
+		"\tfield:int nr;\toffset:16;\tsize:4;\tsigned:1;\n"
+		"\tfield:int far;\toffset:65536;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"nr=%d\", REC->nr\n";
+	prints(&head, "a task", "common_flags=0 common_preempt_count=0 common_pid=42 nr=5");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +570,8 @@ int main(void)
 		cmocka_unit_test(options), cmocka_unit_test(instances),
 		cmocka_unit_test(wrong_parts),
 		cmocka_unit_test(long_sizes), cmocka_unit_test(odd_formats),
+		cmocka_unit_test(many_names), cmocka_unit_test(symbols),
+		cmocka_unit_test(short_records), cmocka_unit_test(far_fields),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
