@@ -136,11 +136,16 @@ static void contents(void **state)
 	}
 }
 
-/* Read a file once more for each allocation, which fails. Return how many there are. */
+/*
+ * Read a file once more for each allocation, which fails. What can be opened lacks nothing, and
+ * what cannot closes no descriptor but its own. Return how many allocations there are.
+ */
 static unsigned int fail_each(struct hyptrace_file *(*open)(const void *arg), const void *arg,
 			      unsigned int nr_events)
 {
 	const struct hyptrace_stream_event *event;
+	const int input = fcntl(STDIN_FILENO, F_GETFD);
+	const struct hyptrace_file_info *info;
 	struct hyptrace_file *file;
 	unsigned int nth, nr;
 	bool failed = true;
@@ -155,8 +160,13 @@ static unsigned int fail_each(struct hyptrace_file *(*open)(const void *arg), co
 			failed = fail_alloc_end();
 			assert_true(failed);
 			assert_int_equal(err.errnum, ENOMEM);
+			assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), input);
 			continue;
 		}
+		info = hyptrace_file_info(file);
+		/* version 6 need not have an option for it */
+		assert_true(info->clock || info->version == 6);
+		assert_non_null(info->compression);
 		ret = hyptrace_file_times(file, &ts, NULL, &err);
 		assert_true(!ret || ret == -ENOMEM);
 		for (nr = 0; !ret && (ret = hyptrace_file_next(file, &event, &err)) == 1; nr++)
@@ -170,6 +180,32 @@ static unsigned int fail_each(struct hyptrace_file *(*open)(const void *arg), co
 		assert_true(failed || ret == -ENODATA);
 	}
 	return nth;
+}
+
+/* The other calls that allocate fail, too: the name of a recording's part, and chosen CPUs. */
+static void other_calls(void **state)
+{
+	const unsigned int cpu = 1;
+	struct hyptrace_file *file;
+	unsigned int nth;
+	char none[80];
+	bool failed;
+
+	(void)state;
+	snprintf(none, sizeof(none), "%s/none.dat", folder);
+	for (nth = 1, failed = true; failed; nth++) {
+		fail_alloc(nth);
+		assert_null(hyptrace_file_open(none, &err));
+		failed = fail_alloc_end();
+		assert_int_equal(err.errnum, failed ? ENOMEM : ENOENT);
+	}
+	assert_in_range(nth, 4, 10);
+	file = open_host(names[0]);
+	assert_non_null(file);
+	fail_alloc(1);
+	assert_int_equal(hyptrace_file_set_cpus(file, &cpu, 1, &err), -ENOMEM);
+	assert_true(fail_alloc_end());
+	hyptrace_file_close(file);
 }
 
 static struct hyptrace_file *open_named(const void *arg)
@@ -208,6 +244,13 @@ static void no_memory(void **state)
 		free(data);
 		assert_in_range(fail_each(open_path, path, 150), 40, 5000);
 		unlink(part);
+		/* without a description, the headers have the clock */
+		if (i != IMAGE_VERSION_6) {
+			image.incomplete = false;
+			image.no_text = true;
+			write_image(&image);
+			assert_in_range(fail_each(open_path, path, 150), 40, 5000);
+		}
 		image_free(&image);
 	}
 }
@@ -217,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contents),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(other_calls),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
