@@ -50,6 +50,18 @@ static void fill_host(char *subbuf, uint64_t ts, uint32_t first, unsigned int nr
 	}
 }
 
+/* One of the remote's hypercalls */
+static struct hyptrace_hypercall *new_call(void)
+{
+	struct hyptrace_hypercall *call = calloc(1, sizeof(*call));
+
+	strcpy(call->remote, "test");
+	call->name = strdup("do_it");
+	call->id = 4;
+	call->args = calloc(1, sizeof(*call->args));
+	return call;
+}
+
 static struct hyptrace_file_writer *record(const char *path, unsigned int flags)
 {
 	struct hyptrace_file_meta meta;
@@ -57,6 +69,8 @@ static struct hyptrace_file_writer *record(const char *path, unsigned int flags)
 	char subbuf[SUBBUF];
 
 	describe(&meta);
+	meta.info.calls = (struct hyptrace_hypercall **)new_list(new_call());
+	meta.info.nr_calls = 1;
 	w = hyptrace_file_writer_new(path, &meta, flags, &host, &err);
 	if (!w)
 		fail_msg("%s", err.text);
@@ -109,7 +123,12 @@ static void check_host(struct hyptrace_file *file, bool has_tasks)
 	const struct hyptrace_stream_event *event;
 
 	assert_non_null(other);
+	info = hyptrace_file_info(file);
+	assert_int_equal(info->nr_calls, 1);
+	assert_string_equal(info->calls[0]->name, "do_it");
+	/* the host has none */
 	info = hyptrace_file_info(other);
+	assert_int_equal(info->nr_calls, 0);
 	assert_int_equal(info->nr_cpus, 4);
 	assert_int_equal(info->cpus[3]->id, 5);
 	assert_int_equal(info->nr_events, 3);
@@ -151,6 +170,7 @@ static void check(unsigned int flags)
 	const struct hyptrace_stream_event *event;
 	const struct hyptrace_file_cpu *cpu;
 	struct hyptrace_file *file, *other;
+	uint64_t bytes, all;
 	unsigned int nr;
 
 	/* what is compressed is still in memory */
@@ -171,6 +191,9 @@ static void check(unsigned int flags)
 	assert_int_equal(hyptrace_file_info(file)->nr_notes, 1);
 	assert_string_equal(hyptrace_file_info(file)->notes[0], "a note");
 	check_host(file, true);
+	/* of compressed sub-buffers, their number is not read */
+	hyptrace_file_progress(file, &bytes, &all);
+	assert_in_range(bytes, flags ? 1 : all, UINT32_MAX);
 	cpu = hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2];
 	assert_int_equal(cpu->lost, 70);
 	assert_int_equal(cpu->filtered, 800);
