@@ -145,6 +145,14 @@ static void what_is_missing(void **state)
 	snprintf(said, sizeof(said), "No such file or directory, but the recording has left \"%s/none.dat.part\": read that",
 		 folder);
 	says("none.dat", ENOENT, said);
+	/* a pipe has no end to begin with; but a file may have that name */
+	assert_int_equal(chdir(folder), 0);
+	assert_null(hyptrace_file_open("-", &err));
+	assert_int_equal(err.errnum, EINVAL);
+	assert_string_equal(err.text, "a pipe cannot be read, as files are read from their end, too: write it to a file first");
+	put("-", "x", 1);
+	assert_null(hyptrace_file_open("-", &err));
+	assert_string_equal(err.text, "it is not a trace file");
 }
 
 int main(void)
