@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The headers of version 7: sections, options and a description of any size, each part that is
+ * missing, wrong or too large, and what is said of it.
+ */
+#include <zstd.h>
+
+#include "lib/file/read/file.h"
+#include "file_case.h"
+
+#define TICK "name: tick\nID: 7\nformat:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" \
+	"\tfield:int nr;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"nr=%d\", REC->nr\n"
+
+/* The file; where it has the offset of the options; and options that are not in it so far */
+static FILE *out;
+static long options_at;
+static char options[1024];
+static size_t options_size;
+
+static void put(uint64_t value, size_t size)
+{
+	const uint16_t u16 = value;
+	const uint32_t u32 = value;
+
+	fwrite(size == 8 ? (void *)&value : size == 4 ? (void *)&u32 : (void *)&u16, size, 1, out);
+}
+
+static void begin(const char *compression, const char *description)
+{
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fwrite("\x17\x08\x44tracing7", 12, 1, out);
+	fputc(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, out);
+	fputc(8, out);
+	put(1024, 4);
+	fwrite(compression, strlen(compression) + 1, 1, out);
+	fputc(0, out);
+	options_at = ftell(out);
+	put(0, 8);
+	fputs(description, out);
+	options_size = 0;
+}
+
+/* Add a section. Return its offset. */
+static uint64_t section(uint16_t id, const char *content, size_t size, bool compressed)
+{
+	uint64_t at = ftell(out);
+
+	put(id, 2);
+	put(compressed, 2);
+	put(0, 4);
+	put(size, 8);
+	fwrite(content, size, 1, out);
+	return at;
+}
+
+/* The options have one more, which says that it has so many bytes. */
+static void option(uint16_t id, const void *data, size_t size, uint32_t says)
+{
+	char *to = options + options_size;
+
+	memcpy(to, &id, 2);
+	memcpy(to + 2, &says, 4);
+	memcpy(to + 6, data, size);
+	options_size += 6 + size;
+}
+
+static void pointer(uint16_t id, uint64_t at)
+{
+	option(id, &at, 8, 8);
+}
+
+/* Add the section of the options, which ends the file. */
+static void put_options(void)
+{
+	uint64_t at = section(OPTION_DONE, options, options_size, false);
+
+	fseek(out, options_at, SEEK_SET);
+	put(at, 8);
+	fclose(out);
+}
+
+/* No options follow these. */
+static void end(void)
+{
+	pointer(OPTION_DONE, 0);
+	put_options();
+}
+
+static struct hyptrace_file *good(void)
+{
+	struct hyptrace_file *file = hyptrace_file_open(path, &err);
+
+	if (!file)
+		fail_msg("%s", err.text);
+	return file;
+}
+
+static void bad(const char *said)
+{
+	assert_null(hyptrace_file_open(path, &err));
+	assert_int_equal(err.errnum, EBADMSG);
+	if (!strstr(err.text, said))
+		fail_msg("\"%s\" is not in: %s", said, err.text);
+}
+
+/* The formats of a system that has one event; @says: bytes of the event's format */
+static size_t make_formats(char *to, uint64_t says)
+{
+	const uint32_t one = 1;
+	char *at = to;
+
+	memcpy(at, &one, 4);
+	strcpy(at + 4, "test");
+	memcpy(at + 9, &one, 4);
+	memcpy(at + 13, &says, 8);
+	strcpy(at + 21, TICK);
+	return 21 + strlen(TICK);
+}
+
+static void formats(void **state)
+{
+	const size_t len = strlen(TICK);
+	struct hyptrace_file *file;
+	char content[1024];
+	size_t size, i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		begin("none", "");
+		size = make_formats(content, len + i);
+		pointer(OPTION_EVENT_FORMATS, section(OPTION_EVENT_FORMATS, content, size, false));
+		end();
+		if (i)
+			break;
+		file = good();
+		assert_int_equal(hyptrace_file_info(file)->nr_events, 1);
+		assert_string_equal(hyptrace_file_info(file)->events[0]->name, "tick");
+		hyptrace_file_close(file);
+	}
+	bad("formats of events: a text is too long");
+	/* a long one is skipped, also if it is not there */
+	for (i = 0; i < 2; i++) {
+		static char large[(64 << 10) + 1024];
+
+		begin("none", "");
+		make_formats(large, (64 << 10) + 1);
+		size = 21 + (64 << 10) + !i;
+		pointer(OPTION_EVENT_FORMATS, section(OPTION_EVENT_FORMATS, large, size, false));
+		end();
+		if (i)
+			break;
+		file = good();
+		assert_int_equal(hyptrace_file_info(file)->nr_events, 0);
+		hyptrace_file_close(file);
+	}
+	bad("formats of events: a size is larger than the file");
+	/* without them, no event is known */
+	begin("none", "");
+	end();
+	file = good();
+	assert_int_equal(hyptrace_file_info(file)->nr_events, 0);
+	hyptrace_file_close(file);
+}
+
+/* What is only needed to print events may be damaged. */
+static void tasks(void **state)
+{
+	static const uint64_t sizes[] = { 100, UINT64_MAX - 1, UINT64_MAX };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		begin("none", "");
+		pointer(OPTION_CMDLINES,
+			section(OPTION_CMDLINES, (const char *)&sizes[i], 8, false));
+		end();
+		hyptrace_file_close(good());
+	}
+}
+
+/* A section with formats: @more: how many more bytes it says to have, compressed and not */
+static void compressed(const char *compression, uint32_t more, uint32_t more_full)
+{
+	char content[1024], packed[1024];
+	uint32_t full = make_formats(content, strlen(TICK)), size;
+
+	size = ZSTD_compress(packed + 8, sizeof(packed) - 8, content, full, 1);
+	full += more_full;
+	memcpy(packed + 4, &full, 4);
+	begin(compression, "");
+	size += more;
+	memcpy(packed, &size, 4);
+	pointer(OPTION_EVENT_FORMATS,
+		section(OPTION_EVENT_FORMATS, packed, 8 + size - more, true));
+	end();
+}
+
+static void compressions(void **state)
+{
+	struct hyptrace_file *file;
+
+	(void)state;
+	compressed("zstd", 0, 0);
+	file = good();
+	assert_int_equal(hyptrace_file_info(file)->nr_events, 1);
+	hyptrace_file_close(file);
+	compressed("zstd", 1, 0);
+	bad("formats of events: its compressed size is wrong");
+	compressed("zstd", 0, 24 << 20);
+	bad("formats of events: its compressed size is wrong");
+	compressed("zstd", 0, 1);
+	bad("formats of events: it cannot be decompressed");
+	compressed("zlib", 0, 0);
+	bad("formats of events: its compression is not zstd");
+}
+
+/* A file has one format of a page; programs that append options may repeat the option. */
+static void second_page(void **state)
+{
+	static const char page[] = "header_page\0\0\0\0\0\0\0\0\0header_event\0\0\0\0\0\0\0\0";
+	uint64_t at;
+	bool first;
+
+	(void)state;
+	for (first = true;; first = false) {
+		begin("none", "");
+		at = section(OPTION_HEADER_INFO, page, sizeof(page), false);
+		if (first)
+			pointer(OPTION_HEADER_INFO, at);
+		pointer(OPTION_HEADER_INFO, section(OPTION_HEADER_INFO, "other_page", 11, false));
+		end();
+		if (!first)
+			break;
+		hyptrace_file_close(good());
+	}
+	bad("the format of a page: a header is missing");
+}
+
+/* The last option of a section, or what says that it is the last one, does not fit. */
+static void ends_of_options(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	begin("none", "");
+	option(99, "unknown", 7, 8);
+	put_options();
+	bad("options: a size is larger than the file");
+	begin("none", "");
+	option(99, "unknown", 7, 7);
+	put_options();
+	bad("options: it ends here");
+	begin("none", "");
+	at = section(OPTION_PRINTK, "\0\0\0", 4, false);
+	option(OPTION_PRINTK, &at, 8, 9);
+	put_options();
+	bad("options: a size is larger than the file");
+	begin("none", "");
+	at = section(OPTION_PRINTK, "\0\0\0", 4, false);
+	pointer(OPTION_PRINTK, at);
+	put_options();
+	bad("options: it ends here");
+}
+
+/* All options have 24 MiB at most: of two sections, each with a long option and the end of them */
+static void long_options(void **state)
+{
+	static char content[(12 << 20) + 1];
+	unsigned int extra, i;
+
+	(void)state;
+	for (extra = 0; extra < 2; extra++) {
+		begin("none", "");
+		for (i = 0; i < 2; i++) {
+			size_t size = (12 << 20) + (i ? extra : 0);
+			uint64_t at = ftell(out), next = i ? 0 : at + 16 + size;
+			const uint32_t says = size - 6 - 14;
+			const uint16_t id = 99;
+
+			memset(content, 0, sizeof(content));
+			memcpy(content, &id, 2);
+			memcpy(content + 2, &says, 4);
+			memcpy(content + size - 8, &next, 8);
+			section(OPTION_DONE, content, size, false);
+			if (i)
+				continue;
+			fseek(out, options_at, SEEK_SET);
+			put(at, 8);
+			fseek(out, 0, SEEK_END);
+		}
+		fclose(out);
+		if (extra)
+			bad("options: they are too long");
+		else
+			hyptrace_file_close(good());
+	}
+}
+
+/* Trace buffers, each with the same two CPUs; @far: how far behind its place one seems to be */
+static void with_buffers(unsigned int nr_buffers, uint64_t far, uint32_t first, uint32_t second)
+{
+	const uint32_t subbuf = 1024, nr = 2;
+	char buffer[128] = {};
+	uint64_t data;
+
+	begin("none", "");
+	data = section(OPTION_BUFFER, "", 0, false) + far;
+	memcpy(buffer, &data, 8);
+	strcpy(buffer + 9, "mono");
+	memcpy(buffer + 14, &subbuf, 4);
+	memcpy(buffer + 18, &nr, 4);
+	memcpy(buffer + 22, &first, 4);
+	memcpy(buffer + 42, &second, 4);
+	while (nr_buffers--)
+		option(OPTION_BUFFER, buffer, 62, 62);
+	end();
+}
+
+static void with_cpus(uint32_t first, uint32_t second)
+{
+	with_buffers(1, 0, first, second);
+}
+
+static void cpus(void **state)
+{
+	const struct hyptrace_file_info *info;
+	struct hyptrace_file *file;
+
+	(void)state;
+	with_cpus(3, 65535);
+	file = good();
+	info = hyptrace_file_info(file);
+	assert_int_equal(info->nr_cpus, 2);
+	assert_int_equal(info->cpus[0]->id, 3);
+	assert_int_equal(info->cpus[1]->id, 65535);
+	assert_string_equal(info->clock, "mono");
+	hyptrace_file_close(file);
+	with_cpus(3, 65536);
+	bad("options: the number of a CPU is wrong");
+	with_cpus(65536, 65537);
+	bad("options: the number of a CPU is wrong");
+	with_cpus(3, 3);
+	bad("options: the number of a CPU is wrong");
+	with_cpus(3, 2);
+	bad("options: the number of a CPU is wrong");
+	/* the first buffer with events is read, else the last one */
+	with_buffers(2, 0, 3, 65535);
+	file = good();
+	assert_int_equal(hyptrace_file_info(file)->nr_cpus, 2);
+	hyptrace_file_close(file);
+	with_buffers(1, 1 << 20, 3, 4);
+	bad("the section of a trace buffer: it ends here");
+}
+
+static char command[4 << 20];
+
+/* A file whose description has so many bytes, most of them of a command */
+static void described(size_t size)
+{
+	struct hyptrace_file_meta meta = {
+		.info.remote = "test", .info.command = command, .state = FILE_COMPLETE,
+	};
+	size_t len;
+	char *text;
+
+	memset(command, 0, sizeof(command));
+	free(hyptrace_file_meta_text(&meta, &len));
+	memset(command, 'x', size - len);
+	text = hyptrace_file_meta_text(&meta, &len);
+	assert_int_equal(len, size);
+	assert_string_equal(text + size - 5, "\nend\n");
+	begin("none", text);
+	end();
+	free(text);
+}
+
+/* It is read in parts of 64 KiB; its end may be in two of them. */
+static void descriptions(void **state)
+{
+	const struct hyptrace_file_info *info;
+	struct hyptrace_file *file;
+	struct stat st;
+	size_t size;
+
+	(void)state;
+	for (size = FILE_READ_SIZE - 2; size <= FILE_READ_SIZE + 6; size++) {
+		described(size);
+		file = good();
+		info = hyptrace_file_info(file);
+		assert_string_equal(info->command, command);
+		assert_string_equal(info->pieces[2]->text,
+				    "description of the remote and of the recording");
+		assert_int_equal(info->pieces[2]->size, size);
+		hyptrace_file_close(file);
+	}
+	described(FILE_META_MAX);
+	hyptrace_file_close(good());
+	described(FILE_META_MAX + 1);
+	bad("its description: it is too long");
+	begin("none", "hyptrace 2\nend\n");
+	end();
+	bad("it has no description that this version can read");
+	described(FILE_META_MAX);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, 100000), 0);
+	bad("its description: the end is missing");
+	assert_int_equal(truncate(path, 1000), 0);
+	bad("its description: the end is missing");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats), cmocka_unit_test(tasks), cmocka_unit_test(compressions),
+		cmocka_unit_test(second_page), cmocka_unit_test(ends_of_options),
+		cmocka_unit_test(long_options), cmocka_unit_test(cpus),
+		cmocka_unit_test(descriptions),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
