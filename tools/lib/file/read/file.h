@@ -164,7 +164,7 @@ struct hyptrace_file {
 	bool				compressed;	/* the sub-buffers are compressed */
 	bool				is_ours;	/* a description has the remote's events */
 	bool				is_host;	/* the events are those of the host */
-	uint64_t			header_end;	/* or that of the description */
+	uint64_t			header_end;	/* where the description ends */
 	struct file_section		sections[NR_FILE_SECTIONS];	/* by enum file_option */
 	struct tep_handle		*tep;	/* without a description; owned by the formats */
 };

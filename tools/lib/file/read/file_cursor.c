@@ -177,16 +177,13 @@ static void inflate(struct hyptrace_file *f, struct file_cursor *c)
 	c->end = full;
 }
 
-/* The caller frees @c->mem. */
+/* hyptrace_section_find() has found that the section is in the file. The caller frees @c->mem. */
 void hyptrace_section_open(struct hyptrace_file *f, struct file_cursor *c,
 			   const struct file_section *section, const char *what,
 			   struct hyptrace_error *err)
 {
 	hyptrace_cursor_init(c, f, section->offset, what, err);
-	if (section->offset > f->size || section->size > f->size - section->offset)
-		hyptrace_cursor_fail(c, "a size is larger than the file");
-	else
-		c->end = section->offset + section->size;
+	c->end = section->offset + section->size;
 	if (section->compressed)
 		inflate(f, c);
 }

@@ -459,7 +459,6 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 	f->long_size = sizeof(uint64_t);
 	if (f->meta.info.version == 6) {
 		read_version_6(f, &c);
-		f->header_end = c.pos;
 		read_meta(f, &c);
 		read_instance(f, &c);
 		return c.ret;
