@@ -105,6 +105,6 @@ int64_t hyptrace_file_zstd_read(struct hyptrace_file_writer *w, struct file_part
 void hyptrace_file_zstd_end(struct hyptrace_file_writer *w, bool drop);
 void hyptrace_file_zstd_free(struct hyptrace_file_writer *w);
 size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
-				size_t size, uint64_t *events);
+				uint64_t *events);
 
 #endif /* HYPTRACE_FILE_WRITE_H */

@@ -37,9 +37,8 @@ static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *
 	for (; at < part->left_size; at += len) {
 		len = w->meta.info.subbuf_size;
 		if (w->compressor)
-			len = hyptrace_file_zstd_count(w, part->left + at, part->left_size - at,
-						       &events);
-		if (!len || len > part->left_size - at)
+			len = hyptrace_file_zstd_count(w, part->left + at, &events);
+		if (len > part->left_size - at)
 			break;
 		if (at + len <= written)
 			kept = at + len;

@@ -34,6 +34,8 @@
 #define CLOCK		CLOCK_MONOTONIC_COARSE
 
 #define CHUNK_HEADER	(2 * sizeof(uint32_t))
+/* Bytes of the number of chunks, which comes before the first one */
+#define NUMBER		sizeof(uint32_t)
 
 /* Sub-buffers that are not compressed yet */
 struct file_chunk {
@@ -64,17 +66,18 @@ struct file_compressor {
 	bool				ending;	/* the thread must end when no chunk is left */
 	bool				dropping;	/* chunks are not compressed any more */
 	ZSTD_CCtx			*zstd;		/* for the thread */
-	char				*out;	/* a chunk after its header, for the thread */
+	char				*out;	/* NUMBER, which is 0, and a chunk */
 };
 
 static void compress(struct file_compressor *c, struct file_chunk *chunk)
 {
 	const size_t room = ZSTD_compressBound(c->w->chunk_size);
-	const uint32_t none = 0;
 	struct file_part *part = chunk->part;
+	const size_t before = part->size || part->left_size ? 0 : NUMBER;
+	char *out = c->out + NUMBER;
 	struct hyptrace_error err;
 	uint32_t header[2];
-	size_t size = ZSTD_compressCCtx(c->zstd, c->out + CHUNK_HEADER, room, chunk->data,
+	size_t size = ZSTD_compressCCtx(c->zstd, out + CHUNK_HEADER, room, chunk->data,
 					chunk->size, LEVEL);
 
 	if (ZSTD_isError(size)) {
@@ -85,12 +88,9 @@ static void compress(struct file_compressor *c, struct file_chunk *chunk)
 	}
 	header[0] = size;
 	header[1] = chunk->size;
-	memcpy(c->out, header, sizeof(header));
-	/* the number of chunks comes first */
-	if (!part->size && !part->left_size)
-		hyptrace_file_part_write(c->w, part, &none, sizeof(none), NULL);
+	memcpy(out, header, sizeof(header));
 	/* also after a failure: what cannot be written is kept */
-	hyptrace_file_part_write(c->w, part, c->out, CHUNK_HEADER + size, NULL);
+	hyptrace_file_part_write(c->w, part, out - before, before + CHUNK_HEADER + size, NULL);
 }
 
 static void *run(void *arg)
@@ -143,7 +143,7 @@ int hyptrace_file_zstd_begin(struct hyptrace_file_writer *w, struct hyptrace_err
 	pthread_cond_init(&c->work, NULL);
 	pthread_cond_init(&c->room, NULL);
 	c->zstd = ZSTD_createCCtx();
-	c->out = malloc(CHUNK_HEADER + ZSTD_compressBound(w->chunk_size));
+	c->out = calloc(1, NUMBER + CHUNK_HEADER + ZSTD_compressBound(w->chunk_size));
 	if (!c->zstd || !c->out)
 		return hyptrace_error_memory(err);
 	/* the thread gets no signals: they must interrupt the reading thread */
@@ -326,22 +326,18 @@ void hyptrace_file_zstd_free(struct hyptrace_file_writer *w)
 	free(c);
 }
 
-/* Count the events of the first of some chunks. Return its bytes; 0 if this is no chunk. */
+/* Count the events of the first of some chunks; 0 without memory. Return its bytes. */
 size_t hyptrace_file_zstd_count(const struct hyptrace_file_writer *w, const char *data,
-				size_t size, uint64_t *events)
+				uint64_t *events)
 {
-	auto_free char *subbufs = NULL;
+	auto_free char *subbufs = malloc(w->chunk_size);
 	uint32_t header[2];
 
-	if (size < sizeof(header))
-		return 0;
 	memcpy(header, data, sizeof(header));
-	if (header[0] > size - sizeof(header) || header[1] > w->chunk_size)
-		return 0;
-	subbufs = malloc(w->chunk_size);
-	if (!subbufs || ZSTD_decompress(subbufs, header[1], data + sizeof(header), header[0]) !=
+	*events = 0;
+	/* zstd needs memory, too */
+	if (subbufs && ZSTD_decompress(subbufs, header[1], data + CHUNK_HEADER, header[0]) ==
 			header[1])
-		return 0;
-	*events = hyptrace_file_count_events(w, subbufs, header[1]);
-	return sizeof(header) + header[0];
+		*events = hyptrace_file_count_events(w, subbufs, header[1]);
+	return CHUNK_HEADER + header[0];
 }
