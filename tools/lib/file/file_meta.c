@@ -385,10 +385,9 @@ static int get_line(struct parser *p)
 			return -p->err->errnum;
 		return get_string(p, &meta->info.notes[meta->info.nr_notes - 1]);
 	}
+	/* an unknown keyword gets the last line, which has no values */
 	while (line->keyword && !is_keyword(p, line->keyword))
 		line++;
-	if (!line->keyword)
-		return 0;
 	owner = p->owners[line->of];
 	element = owner;
 	if (!owner)

@@ -333,7 +333,7 @@ void hyptrace_stream_begin_rest(struct hyptrace_stream *s)
 /* Rings that stay loaded keep the rest for the next consumer. What tracefs has given is gone. */
 static void count_unloaded(struct hyptrace_stream *s)
 {
-	const int state = s->nr_sources ? state_of(s) : 0;
+	const int state = state_of(s);
 	unsigned int i;
 
 	/* without its driver, a remote has no rings */

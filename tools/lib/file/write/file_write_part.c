@@ -77,8 +77,8 @@ uint64_t hyptrace_file_count_events(const struct hyptrace_file_writer *w, const 
 	uint64_t events = 0;
 
 	for (; size >= subbuf; data += subbuf, size -= subbuf) {
-		if (hyptrace_decoder_load(&dec, data, subbuf, NULL))
-			continue;
+		/* one that is damaged has no events */
+		hyptrace_decoder_load(&dec, data, subbuf, NULL);
 		while (hyptrace_decoder_next(&dec, &rec, NULL) > 0)
 			events++;
 	}
@@ -340,20 +340,17 @@ bool hyptrace_file_join(struct hyptrace_file_writer *w, void *to, const void *fr
 	const struct hyptrace_subbuf *next = from;
 	struct hyptrace_subbuf *subbuf = to;
 	uint64_t used = subbuf->commit & HYPTRACE_COMMIT_MASK;
-	uint64_t more = next->commit & HYPTRACE_COMMIT_MASK, time = subbuf->time_stamp, lost = 0;
-	bool stored = subbuf->commit & HYPTRACE_COMMIT_STORED;
-	size_t room = size - sizeof(*subbuf) - (stored ? sizeof(lost) : 0);
+	uint64_t more = next->commit & HYPTRACE_COMMIT_MASK, time = subbuf->time_stamp;
+	/* the number of lost events is behind the data */
+	size_t stored = subbuf->commit & HYPTRACE_COMMIT_STORED ? sizeof(uint64_t) : 0;
+	size_t room = size - sizeof(*subbuf) - stored;
 
 	if (next->commit & HYPTRACE_COMMIT_MISSED || used + more > room || !used || !more)
 		return false;
 	if (!last_time(&w->join, subbuf, size, &time) || time != next->time_stamp)
 		return false;
-	/* the number of lost events is behind the data */
-	if (stored)
-		memcpy(&lost, subbuf->data + used, sizeof(lost));
+	memmove(subbuf->data + used + more, subbuf->data + used, stored);
 	memcpy(subbuf->data + used, next->data, more);
-	if (stored)
-		memcpy(subbuf->data + used + more, &lost, sizeof(lost));
 	subbuf->commit += more;
 	return true;
 }
