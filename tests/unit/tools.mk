@@ -326,6 +326,10 @@ test_file_create-libs := $(file-write-libs) $(fail-alloc) -Wl$(comma)--defsym=fa
 test_file_errors-srcs := $(file-both-srcs)
 test_file_errors-cflags := $(file-write-cflags)
 test_file_errors-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pread pwrite copy_file_range fdatasync rename)
+test_file_disk-srcs := $(file-both-srcs) fail_alloc.c
+test_file_disk-cflags := $(file-write-cflags)
+test_file_disk-libs := $(file-write-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open pread pwrite splice \
+	copy_file_range fallocate fstatvfs pthread_join ZSTD_compressCCtx)
 test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "file_count.h"
 #include "file_remote.h"
-#include "lib/hyptrace_file.h"
 
 #define PER_SUBBUF	40
 #define SUBBUFS		12
@@ -66,28 +66,6 @@ int __wrap_rename(const char *from, const char *to)
 	return fails() ? -1 : __real_rename(from, to);
 }
 
-/* Count the events of a file, and those that it says are lost. */
-static uint64_t count(const char *path, uint64_t *lost)
-{
-	const struct hyptrace_stream_event *event;
-	struct hyptrace_file *file = hyptrace_file_open(path, &err);
-	uint64_t nr = 0;
-	int ret;
-
-	if (!file)
-		fail_msg("%s", err.text);
-	assert_true(hyptrace_file_info(file)->is_complete);
-	*lost = 0;
-	while ((ret = hyptrace_file_next(file, &event, &err)) == 1) {
-		assert_true(event->record.lost != HYPTRACE_LOST_UNKNOWN);
-		*lost += event->record.lost;
-		nr += !!event->record.data;
-	}
-	assert_int_equal(ret, -ENODATA);
-	hyptrace_file_close(file);
-	return nr;
-}
-
 /* Write a recording of which CPU 1 has more than the others. Return what its end returns. */
 static int record(unsigned int flags)
 {
@@ -129,7 +107,7 @@ static void each_call(unsigned int flags, int errnum)
 		failed = !left;
 		left = 0;
 		if (!ret) {
-			events = count("a.dat", &lost);
+			events = count_events("a.dat", &lost);
 			if (events + lost != SUBBUFS * PER_SUBBUF)
 				fail_msg("call %u: %u events and %u lost", nth,
 					 (unsigned int)events, (unsigned int)lost);
