@@ -142,8 +142,11 @@ int __wrap_asprintf(char **text, const char *fmt, ...)
 	va_list ap;
 	int len;
 
-	if (fails())
+	if (fails()) {
+		/* it is not defined what asprintf() stores then */
+		*text = (char *)fmt;
 		return -1;
+	}
 	va_start(ap, fmt);
 	len = vasprintf(text, fmt, ap);
 	va_end(ap);
