@@ -399,6 +399,21 @@ static void rewound(void **state)
 	expect(ring, 0, 1, 9);
 }
 
+/* A gap after the last event is not one before the first. */
+static void rewound_after_a_gap(void **state)
+{
+	struct ring *ring = *state;
+
+	fill(ring, 1, 100, 0, 10);
+	fill_behind_gap(ring, 2, 200, 7, 0, 0);
+	take(ring);
+	expect(ring, 0, 0, 9);
+	assert_int_equal(next(ring), 0);
+	hyptrace_snapshot_rewind(ring->snap);
+	expect(ring, 0, 0, 9);
+	expect_end(ring, 7);
+}
+
 static void old_driver(void **state)
 {
 	struct ring *ring = *state;
@@ -420,6 +435,7 @@ int main(void)
 		TEST(a_swap_of_which_half_is_told),
 		TEST(gaps_are_told), TEST(no_gaps), TEST(nothing_in_between),
 		TEST(flags_of_the_consumer), TEST(last_events), TEST(corrupt), TEST(rewound),
+		TEST(rewound_after_a_gap),
 		TEST(old_driver),
 	};
 

@@ -210,6 +210,32 @@ static void runs_at_once(void **state)
 	}
 }
 
+/* Of one CPU, all events of a sub-buffer; of several, those before the next one of another CPU. */
+static void run_to_another_cpu(void **state)
+{
+	struct hyptrace_stream_event events[8];
+
+	(void)state;
+	start();
+	fill(0, 1000, 4, 1);
+	fill(1, 1002, 1, 11);
+	expect(0, 1001, 1);
+	assert_int_equal(hyptrace_stream_run(stream, events, 8), 2);
+	assert_int_equal(number_of(&events[1]), 3);
+	expect(1, 1003, 11);
+	expect(0, 1004, 4);
+	end();
+
+	hyptrace_stream_free(stream);
+	stream = hyptrace_stream_new(h, "test", &err);
+	choose_cpus((unsigned int[]){ 1 }, 1);
+	start();
+	fill(1, 1000, 5, 1);
+	expect(1, 1001, 1);
+	assert_int_equal(hyptrace_stream_run(stream, events, 8), 4);
+	end();
+}
+
 /* Before its start, a stream has no events. */
 static void not_started(void **state)
 {
@@ -455,7 +481,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(order), TEST(held), TEST(order_at_the_limit_of_reads),
 		TEST(held_by_a_clock_ahead), TEST(held_in_a_run),
-		TEST(limit), TEST(limit_in_a_run), TEST(runs_at_once), TEST(not_started),
+		TEST(limit), TEST(limit_in_a_run), TEST(runs_at_once),
+		TEST(run_to_another_cpu), TEST(not_started),
 		TEST(limit_at_another_event), TEST(limit_before_loss), TEST(read_sizes),
 		TEST(filter), TEST(taps), TEST(damage),
 		TEST(damaged_header), TEST(damage_elsewhere),

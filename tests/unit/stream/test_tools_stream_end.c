@@ -110,6 +110,32 @@ static void end_in_order(void **state)
 	counted(3, 0, 0, 0, false);
 }
 
+/* A ring that was empty has an event at the earliest time that there is. */
+static void end_at_the_first_times(void **state)
+{
+	(void)state;
+	start();
+	fake_event(fill(1, 0, 1, 11), 0, 12);
+	expect(1, 1, 11);
+	fill(0, 0, 1, 1);
+	hyptrace_stream_end(stream);
+	expect(0, 1, 1);
+	expect(1, 1, 12);
+	expect_end();
+}
+
+/* A sub-buffer is not decoded any more after an event that is too late. */
+static void end_before_damage(void **state)
+{
+	(void)state;
+	start();
+	assert_int_equal(next(), 0);
+	hyptrace_stream_end(stream);
+	fake_damage(fill(0, fake_device.now, 1, 1));
+	expect_end();
+	counted(0, 0, 1, 0, true);
+}
+
 /* A ring with an event after the end is not read any more, whatever another ring needs. */
 static void end_of_one_ring(void **state)
 {
@@ -247,6 +273,22 @@ static void losses_before_the_stream(void **state)
 	counted(1, 0, 0, 5 + 3 + 2, false);
 }
 
+/* What was pending behind unread events is of this stream, which reads these events. */
+static void losses_behind_unread_events(void **state)
+{
+	(void)state;
+	fake_device.rings[0].unread = 1;
+	fake_device.rings[0].unreported = 5;
+	start();
+	fill(0, 1000, 1, 1);
+	expect(0, 1001, 1);
+	fake_device.rings[0].unread = 0;
+	hyptrace_stream_end(stream);
+	expect_loss(0, 1001, 5);
+	expect_end();
+	counted(1, 0, 0, 5, false);
+}
+
 /* A sub-buffer without events has reported losses, and the counters report more. */
 static void losses_of_both_kinds(void **state)
 {
@@ -376,10 +418,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(end_in_time), TEST(end_in_a_run), TEST(end_before_a_run), TEST(end_in_order),
-		TEST(end_asks_empty_rings),
+		TEST(end_asks_empty_rings), TEST(end_at_the_first_times), TEST(end_before_damage),
 		TEST(end_of_one_ring), TEST(end_by_another_clock), TEST(end_of_an_unknown_state),
 		TEST(losses), TEST(losses_after_the_last_event),
-		TEST(losses_before_the_stream), TEST(losses_of_both_kinds),
+		TEST(losses_before_the_stream), TEST(losses_behind_unread_events),
+		TEST(losses_of_both_kinds),
 		TEST(unloaded), TEST(gone_at_the_end), TEST(closed),
 	};
 
