@@ -399,6 +399,17 @@ static void free_nothing(void **state)
 	hyptrace_nl_free(&hyptrace_hypercall_type, NULL);
 }
 
+/* Kinds of values, and values, of a newer version have no name. */
+static void value_names(void **state)
+{
+	(void)state;
+	assert_string_equal(hyptrace_state_name(HYPTRACE_STATE_TRACING), "tracing");
+	assert_string_equal(hyptrace_state_name(HYPTRACE_STATE_TRACING + 1), "unknown");
+	assert_string_equal(hyptrace_ownership_name(HYPTRACE_OWNERSHIP_GUEST), "guest");
+	assert_string_equal(hyptrace_ownership_name(HYPTRACE_OWNERSHIP_GUEST + 1), "unknown");
+	assert_string_equal(hyptrace_value_name(HYPTRACE_VALUE_OWNERSHIP + 1, 0), "unknown");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,7 +422,7 @@ int main(void)
 		cmocka_unit_test(hypercall),
 		cmocka_unit_test(broken_hypercall),
 		cmocka_unit_test(no_memory),
-		cmocka_unit_test(free_nothing),
+		cmocka_unit_test(free_nothing), cmocka_unit_test(value_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

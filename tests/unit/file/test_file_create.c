@@ -50,6 +50,20 @@ static struct hyptrace_file_writer *create(struct hyptrace *h, const char *comma
 	return hyptrace_file_create("a.dat", h, NULL, 0, command, NULL, 0, &err);
 }
 
+/* Without tasks of the host, other programs get the names of all events as those of tasks. */
+static void check_tasks(const struct hyptrace_file_info *info)
+{
+	char tasks[256] = "", *file;
+	unsigned int i;
+	size_t size;
+
+	for (i = 0; i < info->nr_events; i++)
+		sprintf(tasks + strlen(tasks), "%u %s\n", info->events[i]->id, info->events[i]->name);
+	file = slurp("a.dat", &size);
+	assert_non_null(memmem(file, size, tasks, strlen(tasks)));
+	free(file);
+}
+
 static void contents(void **state)
 {
 	const unsigned int nr_open = count_open();
@@ -84,6 +98,7 @@ static void contents(void **state)
 		assert_int_equal(info->cpus[1]->id, 1);
 		assert_int_equal(info->nr_events, 3);
 		assert_string_equal(info->events[2]->name, "selftest");
+		check_tasks(info);
 		hyptrace_file_close(file);
 		unlink("a.dat");
 	}

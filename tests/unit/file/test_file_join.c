@@ -205,7 +205,7 @@ static void test_slow_writer(void **state)
 	w = NULL;
 }
 
-/* What was read is compressed half a second later, though nothing new is there. */
+/* What was read is compressed 400 ms later, though nothing new is there. */
 static void test_flushes_a_chunk(void **state)
 {
 	unsigned int waits;
@@ -217,7 +217,7 @@ static void test_flushes_a_chunk(void **state)
 	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
 	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
-	clock_time.tv_nsec += 500 * 1000 * 1000;
+	clock_time.tv_nsec += 400 * 1000 * 1000;
 	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
 	/* the thread writes it */
 	for (waits = 0; hyptrace_file_size(w) == w->head_size && waits < 10000; waits++)

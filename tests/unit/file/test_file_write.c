@@ -468,6 +468,8 @@ static void test_arguments(void **state)
 	assert_int_equal(hyptrace_file_finish(NULL, &err), 0);
 	assert_null(begin("none/a.dat", 0));
 	assert_string_equal(err.text, "cannot make none/a.dat.part: No such file or directory");
+	assert_null(begin(".", 0));
+	assert_string_equal(err.text, "cannot open .: Is a directory");
 }
 
 /* Write a file. Return 0 or a negative errno. */
