@@ -31,20 +31,19 @@ static size_t count_unwritten(struct hyptrace_file_writer *w, struct file_part *
 			      size_t written)
 {
 	const bool has_number = w->compressor && !part->size;
-	size_t at = has_number ? sizeof(uint32_t) : 0, kept = 0, len;
-	uint64_t events = 0;
+	size_t at = has_number ? sizeof(uint32_t) : 0, kept = 0, len = w->meta.info.subbuf_size;
+	uint64_t events;
 
+	/* whole sub-buffers or chunks */
 	for (; at < part->left_size; at += len) {
-		len = w->meta.info.subbuf_size;
 		if (w->compressor)
 			len = hyptrace_file_zstd_count(w, part->left + at, &events);
-		if (len > part->left_size - at)
-			break;
+		else
+			events = hyptrace_file_count_events(w, part->left + at, len);
 		if (at + len <= written)
 			kept = at + len;
 		else
-			part->unwritten += w->compressor ? events :
-					   hyptrace_file_count_events(w, part->left + at, len);
+			part->unwritten += events;
 	}
 	return kept;
 }
