@@ -58,7 +58,8 @@ static void check_tasks(const struct hyptrace_file_info *info)
 	size_t size;
 
 	for (i = 0; i < info->nr_events; i++)
-		sprintf(tasks + strlen(tasks), "%u %s\n", info->events[i]->id, info->events[i]->name);
+		sprintf(tasks + strlen(tasks), "%u %s\n", info->events[i]->id,
+			info->events[i]->name);
 	file = slurp("a.dat", &size);
 	assert_non_null(memmem(file, size, tasks, strlen(tasks)));
 	free(file);

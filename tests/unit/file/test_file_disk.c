@@ -14,10 +14,8 @@
 #include <zstd.h>
 
 #include "fail_alloc.h"
-#include "file_remote.h"
-#include "file_count.h"
+#include "file_steps.h"
 
-#define PER_SUBBUF	40
 #define BLOCK_SUBBUFS	(HYPTRACE_FILE_BLOCK / SUBBUF)
 
 /**
@@ -46,11 +44,6 @@ static struct disk {
 
 static bool compression_fails;
 static unsigned int joined_threads;
-
-static struct hyptrace_file_writer *w;
-static uint32_t next;
-/* Events that were given to the writer, by CPU */
-static uint64_t written[6];
 
 static int failure(int errnum)
 {
@@ -176,78 +169,8 @@ static int setup(void **state)
 	joined_threads = 0;
 	next = 0;
 	memset(written, 0, sizeof(written));
-	memset(&err, 0, sizeof(err));
 	unsetenv("TMPDIR");
 	return enter_folder(state);
-}
-
-/* The next sub-buffer of a CPU */
-static void make(char *subbuf, unsigned int cpu)
-{
-	fill(subbuf, 1000 + next, next, PER_SUBBUF);
-	next += PER_SUBBUF;
-	written[cpu] += PER_SUBBUF;
-}
-
-/* Write sub-buffers of a CPU. Return what the last call returns. */
-static int write_some(unsigned int cpu, unsigned int nr)
-{
-	char subbuf[SUBBUF];
-	int ret = 0;
-
-	while (nr--) {
-		make(subbuf, cpu);
-		ret = hyptrace_file_write(w, cpu, subbuf, SUBBUF, &err);
-	}
-	return ret;
-}
-
-static int finish(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < CPUS; i++)
-		hyptrace_file_set_counts(w, cpu_ids[i], written[cpu_ids[i]], 0, 0);
-	return hyptrace_file_finish(w, &err);
-}
-
-/* Finish the file, which says that so many of its events are lost. */
-static void finish_with(uint64_t lost)
-{
-	uint64_t said, events;
-
-	if (finish())
-		fail_msg("%s", err.text);
-	events = count_events("a.dat", &said);
-	assert_int_equal(said, lost);
-	assert_int_equal(events, next - lost);
-}
-
-static void open_ring(int *ends)
-{
-	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-}
-
-/* Put sub-buffers into a ring: here a pipe. */
-static void put(const int *ends, unsigned int cpu, unsigned int nr)
-{
-	char subbuf[SUBBUF];
-
-	while (nr--) {
-		make(subbuf, cpu);
-		assert_int_equal(write(ends[1], subbuf, SUBBUF), SUBBUF);
-	}
-}
-
-static int64_t take(const int *ends, unsigned int cpu)
-{
-	return hyptrace_file_splice(w, cpu, ends[0], &err);
-}
-
-static void close_ring(const int *ends)
-{
-	close(ends[0]);
-	close(ends[1]);
 }
 
 /* The lowest descriptor that is free */
@@ -603,8 +526,8 @@ int main(void)
 		TEST(splice_in_part), TEST(late_name), TEST(no_name), TEST(errors_of_a_copy),
 		TEST(block_by_block), TEST(room_taken), TEST(no_number),
 		TEST(no_memory_to_copy), TEST(no_memory_to_join), TEST(slow_and_compressed),
-		TEST(fast_and_compressed), TEST(no_compression), TEST(far_limit), TEST(old_file_system),
-		TEST(descriptors), TEST(descriptor_0),
+		TEST(fast_and_compressed), TEST(no_compression), TEST(far_limit),
+		TEST(old_file_system), TEST(descriptors), TEST(descriptor_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
