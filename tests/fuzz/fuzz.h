@@ -19,6 +19,9 @@
  */
 extern const size_t fuzz_tail;
 
+/* The linker puts the counters of libFuzzer together: one for each edge. */
+extern uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];
+
 /* mutate.c */
 
 /**
@@ -34,6 +37,7 @@ struct fuzz_input {
 };
 
 void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size);
+void fuzz_refused(void);
 
 /* A file may take so many seconds of a CPU. */
 #define FUZZ_SECONDS_MAX	5

@@ -89,9 +89,27 @@ static size_t head_size(const struct fuzz_input *in)
 	return in->size < 8192 ? in->size : 8192;
 }
 
+/* Is there a text? A number in the middle of a description only has the file refused. */
+static bool is_text(const struct fuzz_input *in, size_t at)
+{
+	size_t i;
+
+	for (i = at; i < in->size && i < at + 8; i++)
+		if (in->data[i] != '\n' && (in->data[i] < ' ' || in->data[i] > '~'))
+			return false;
+	return true;
+}
+
+/* Mostly not in a text, which has changes of its own */
 static size_t any_place(struct fuzz_input *in)
 {
-	return below(in, below(in, 3) ? head_size(in) : in->size);
+	unsigned int tries = below(in, 16);
+	size_t at;
+
+	do
+		at = below(in, below(in, 3) ? head_size(in) : in->size);
+	while (tries-- && is_text(in, at));
+	return at;
 }
 
 /* Replace bytes by a number, or change one a little. */
@@ -401,6 +419,16 @@ void fuzz_mutate(struct fuzz_input *in, const uint8_t *other, size_t other_size)
 			change_frame(in);
 		}
 	}
+}
+
+/**
+ * fuzz_refused - a target calls it if a file was refused as a whole
+ *
+ * libFuzzer then has no reason to keep it: most of what is made of such a file is refused, too.
+ */
+void fuzz_refused(void)
+{
+	memset(__start___sancov_cntrs, 0, __stop___sancov_cntrs - __start___sancov_cntrs);
 }
 
 /*

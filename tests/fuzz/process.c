@@ -23,9 +23,6 @@
 /* Of verbs, with EXIT_FOUND of leaks */
 #define CODE_MAX	3
 
-/* The linker puts the counters of libFuzzer together: one for each edge. */
-extern uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];
-
 static struct result {
 	size_t	memory;
 	bool	bad;

@@ -238,5 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hyptrace_file_close(file);
 	fuzz_check(fuzz_memory_peak() < MEMORY_MAX, "it takes too much memory");
 	fuzz_check(fuzz_seconds() < FUZZ_SECONDS_MAX, "it takes too long");
+	if (!file)
+		fuzz_refused();
 	return 0;
 }

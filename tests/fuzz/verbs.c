@@ -140,6 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	has_colours = has_word(words, "always");
 	is_good = is_printable(log, has_colours) &&
 		  (has_word(words, "perfetto") || is_printable(out, has_colours));
+	if (end.code && !lseek(out, 0, SEEK_END))
+		fuzz_refused();
 	if (!end.bad && end.memory < MEMORY_MAX && is_good && !is_shown)
 		return 0;
 	print_command(words);
