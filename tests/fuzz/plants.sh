@@ -55,6 +55,10 @@ check()
 	put_seeds "$target" "$work/$name/seeds" "${files[@]}" || { not_ok "$name: no seeds"; return; }
 	FUZZ_VERB=$(value_of Verb "$patch")
 	export FUZZ_VERB
+	if ! bin=$work/bin PLANTED=$name fuzz_once "$target" "$seed" 1 "$work/$name/seeds"/* >"$work/$name/log" 2>&1; then
+		not_ok "$name: a file to begin with has it already, so nothing is to be found"
+		return
+	fi
 	bin=$work/bin PLANTED=$name fuzz_once "$target" "$seed" "$runs" -artifact_prefix="$work/$name/" \
 		"$work/$name/found" "$work/$name/seeds" >"$work/$name/log" 2>&1
 	crashes=("$work/$name"/{crash,leak,timeout,oom}-*)
