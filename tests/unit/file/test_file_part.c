@@ -147,6 +147,32 @@ static void runs(void **state)
 	}
 }
 
+/* The payloads of several events are valid together, also if one event was read alone before. */
+static void run_after_next(void **state)
+{
+	const struct hyptrace_stream_event *events;
+	struct hyptrace_file *file;
+	struct image image;
+	unsigned int i;
+
+	(void)state;
+	/* it is read alone */
+	image_init(&image, IMAGE_VERSION_6, false, 65536, 1);
+	for (i = 0; i < 6; i++) {
+		if (i % 3 == 0)
+			image_subbuf(&image, 0, 1000 + i);
+		image_event(&image, 0, !!(i % 3), NUMBER(UINT64_C(1000) + i, 0));
+	}
+	file = open_image(&image);
+	assert_int_equal(hyptrace_file_next(file, &events, &err), 1);
+	assert_int_equal(number_of(events), NUMBER(1000, 0));
+	assert_int_equal(hyptrace_file_batch(file, &events, &err), 5);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(number_of(&events[i]), NUMBER(1001 + i, 0));
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 /* What threads have flushed, in its order. */
 struct flushed {
 	unsigned int	nr;
@@ -332,7 +358,8 @@ static void ended(void **state)
 	struct image image;
 
 	(void)state;
-	make_many(&image, false, 1, 40);
+	image_init(&image, IMAGE_VERSION_6, false, 1024, 1);
+	fill(&image, 1000, 5000);
 	file = open_image(&image);
 	assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 1);
 	assert_int_equal(nr, 1);
@@ -450,13 +477,20 @@ static int sum(void *state, const struct hyptrace_file_batch *batch)
 	return 0;
 }
 
+static int no_flush(void *state)
+{
+	(void)state;
+	fail_msg("without an order nothing is flushed");
+	return 1;
+}
+
 static void by_cpu(void **state)
 {
 	struct sums sums;
 	const struct hyptrace_file_work work = {
-		.flags = HYPTRACE_FILE_BY_CPU, .batch = sum, .arg = &sums,
+		.flags = HYPTRACE_FILE_BY_CPU, .batch = sum, .flush = no_flush, .arg = &sums,
 	};
-	unsigned int kind, i;
+	unsigned int kind, nr, i;
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
@@ -476,11 +510,13 @@ static void by_cpu(void **state)
 		assert_memory_equal(&one, &all, sizeof(all));
 		for (i = 0; i < 4; i++)
 			assert_true(sums.nr[i]);
-		memset(&sums, 0, sizeof(sums));
-		assert_int_equal(hyptrace_file_set_cpus(file, chosen, 2, &err), 0);
-		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
-		for (i = 0; i < 4; i++)
-			assert_int_equal(!!sums.nr[i], i % 2);
+		for (nr = 1; nr <= 2; nr++) {
+			memset(&sums, 0, sizeof(sums));
+			assert_int_equal(hyptrace_file_set_cpus(file, chosen, nr, &err), 0);
+			assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
+			for (i = 0; i < 4; i++)
+				assert_int_equal(!!sums.nr[i], i == 3 || (i == 1 && nr == 2));
+		}
 		hyptrace_file_close(file);
 		image_free(&image);
 	}
@@ -495,7 +531,7 @@ int main(void)
 		cmocka_unit_test(ended),
 		cmocka_unit_test(ended_by_threads),
 		cmocka_unit_test(by_cpu),
-		cmocka_unit_test(runs),
+		cmocka_unit_test(runs), cmocka_unit_test(run_after_next),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -94,7 +94,7 @@ int hyptrace_file_wait(const struct hyptrace_file_batch *batch)
 	return w->stopped ? -ECANCELED : 0;
 }
 
-/* End reading, with a negative errno and its reason, or with 1. */
+/* End reading, with a negative errno and its reason, or with 1. end_piece() wakes up the others. */
 static void stop(struct worker *w, int ret, const struct hyptrace_error *err)
 {
 	struct team *team = w->team;
@@ -104,7 +104,6 @@ static void stop(struct worker *w, int ret, const struct hyptrace_error *err)
 		team->err = *err;
 	if (!team->ret)
 		team->ret = ret;
-	pthread_cond_broadcast(&team->changed);
 	pthread_mutex_unlock(&team->writing);
 	w->stopped = true;
 }
@@ -124,7 +123,7 @@ static void fail(struct worker *w, int ret, const struct hyptrace_error *err)
 	const struct hyptrace_file_work *work = w->team->work;
 
 	flush(w);
-	if (!w->stopped && ret != -EBADMSG)
+	if (ret != -EBADMSG)
 		stop(w, ret, err);
 	if (w->stopped || !work->damage)
 		return;
@@ -140,8 +139,7 @@ static void use(struct worker *w, const struct hyptrace_stream_event *events, un
 	if (!w->team->work->batch(w->state, &w->batch))
 		return;
 	flush(w);
-	if (!w->stopped)
-		stop(w, 1, NULL);
+	stop(w, 1, NULL);
 }
 
 static void read_piece(struct worker *w)
@@ -426,8 +424,6 @@ static void choose(struct team *team)
 		/* libtraceevent prints the host's events: its state is for one thread */
 		return;
 	} else if (by_cpu && !file->options.last) {
-		if (nr_cpus < 2)
-			return;
 		team->mode = BY_CPU;
 		team->nr_threads = count_threads(max);
 	} else if (threads_help(team) && file->meta.info.subbuf_size <= SUBBUF_MAX) {
