@@ -308,6 +308,10 @@ test_file_chunks-libs := $(test_file_read-libs) $(fail-alloc)
 test_file_io-srcs := $(test_file_read-srcs)
 test_file_io-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
 test_file_io-libs := $(test_file_read-libs) -Wl$(comma)--wrap=pread
+test_file_threads-srcs := $(test_file_read-srcs) fail_alloc.c
+test_file_threads-cflags := $(test_file_read-cflags)
+test_file_threads-libs := $(test_file_read-libs) $(fail-alloc) \
+	$(patsubst %,-Wl$(comma)--wrap=%,pread pthread_create pthread_join sched_getaffinity)
 
 # The file writer and the reader together.
 file-both-srcs := $(sort $(file-write-srcs) $(file-read-srcs))
