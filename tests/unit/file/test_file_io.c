@@ -48,8 +48,8 @@ static void count_subbuf(const struct hyptrace_file_subbuf *subbuf, void *arg)
 	++*(unsigned int *)arg;
 }
 
-/* Read a file; return 0 or the first error. */
-static int read_file(const char *name, uint64_t last, struct yield *yield)
+/* Read a file, or its second half; return 0 or the first error. */
+static int read_file(const char *name, uint64_t last, bool half, struct yield *yield)
 {
 	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
@@ -68,6 +68,7 @@ static int read_file(const char *name, uint64_t last, struct yield *yield)
 	if (!ret)
 		ret = hyptrace_file_walk(file, count_subbuf, &subbufs, &err);
 	hyptrace_file_options(file)->last = last;
+	hyptrace_file_options(file)->from = half ? (yield->first + yield->last) / 2 : 0;
 	while (!ret && (ret = hyptrace_file_next(file, &event, &err)) == 1) {
 		yield->sum = mix(yield->sum, event->record.ts);
 		yield->sum = mix(yield->sum, event->record.lost);
@@ -98,19 +99,19 @@ static const char *file_of(unsigned int i)
 	return path;
 }
 
-static void check_reads(const char *name, uint64_t last)
+static void check_reads(const char *name, uint64_t last, bool half)
 {
 	struct yield good, now;
 	unsigned int nth;
 	bool failed;
 	int ret;
 
-	assert_int_equal(read_file(name, last, &good), 0);
+	assert_int_equal(read_file(name, last, half, &good), 0);
 	assert_true(good.nr && good.first && good.last > good.first);
 	for (nth = 1, failed = true; failed; nth++) {
 		left = nth;
 		error = EIO;
-		ret = read_file(name, last, &now);
+		ret = read_file(name, last, half, &now);
 		failed = !left;
 		if (ret != (failed ? -EIO : 0))
 			fail_msg("%s, last %u, read %u: %d, %s", name, (unsigned int)last, nth,
@@ -121,13 +122,13 @@ static void check_reads(const char *name, uint64_t last)
 			continue;
 		left = nth;
 		error = EINTR;
-		assert_int_equal(read_file(name, last, &now), 0);
+		assert_int_equal(read_file(name, last, half, &now), 0);
 		assert_memory_equal(&now, &good, sizeof(now));
 	}
 	assert_true(nth > 10);
 	left = 0;
 	for (most = 1; most < 1000; most = most * 5 + 2) {
-		assert_int_equal(read_file(name, last, &now), 0);
+		assert_int_equal(read_file(name, last, half, &now), 0);
 		assert_memory_equal(&now, &good, sizeof(now));
 	}
 	most = SIZE_MAX;
@@ -141,8 +142,8 @@ static void reads(void **state)
 	for (i = 0; i < NR_HOSTS + NR_KINDS; i++) {
 		const char *name = file_of(i);
 
-		check_reads(name, 0);
-		check_reads(name, 5);
+		check_reads(name, 0, false);
+		check_reads(name, 5, true);
 	}
 }
 
@@ -163,7 +164,7 @@ static void cuts(void **state)
 	for (i = 0; i < NR_HOSTS + NR_KINDS; i++) {
 		const char *name = file_of(i);
 
-		assert_int_equal(read_file(name, 0, &good), 0);
+		assert_int_equal(read_file(name, 0, false, &good), 0);
 		assert_int_equal(stat(name, &st), 0);
 		size = st.st_size;
 		data = malloc(size);
@@ -173,7 +174,7 @@ static void cuts(void **state)
 		/* the last byte of all may be padding */
 		for (len = 0; len < size - 1024; len += step) {
 			write_file(cut, data, len);
-			ret = read_file(cut, 0, &now);
+			ret = read_file(cut, 0, false, &now);
 			if (ret != -EBADMSG)
 				fail_msg("%s, %zu bytes of %zu: %d, %s", name, len, size, ret,
 					 err.text);

@@ -23,13 +23,13 @@ static void is_same(const uint64_t *a, const uint64_t *b, unsigned int nr)
 /* All kinds of files have the same events. */
 static void kinds(void **state)
 {
-	static const uint32_t sizes[] = { 1024, 4096, 16384, 65536 };
+	static const uint32_t sizes[] = { 1024, 4096, 16384, 65536, 131072 };
 	unsigned int kind, swap, i, nr_all = 0;
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
 		for (swap = 0; swap < 2; swap++) {
-			for (i = 0; i < 4; i++) {
+			for (i = 0; i < 5; i++) {
 				struct hyptrace_file *file;
 				struct image image;
 				unsigned int nr;
@@ -287,6 +287,7 @@ static void damage(void **state)
 	struct hyptrace_file *file;
 	struct image image;
 	uint32_t bad = 0;
+	int ret;
 
 	(void)state;
 	image_init(&image, IMAGE_VERSION_6, false, 4096, 2);
@@ -316,6 +317,12 @@ static void damage(void **state)
 	assert_int_equal(counts.delivered, 2);
 	assert_int_equal(counts.damaged, 2);
 	assert_int_equal(counts.lost_more, 1);
+	/* to look for the last events does not count */
+	hyptrace_file_options(file)->last = 3;
+	while ((ret = hyptrace_file_next(file, &event, &err)) == 1 || ret == -EBADMSG)
+		;
+	assert_int_equal(ret, -ENODATA);
+	assert_int_equal(hyptrace_file_counts(file)->damaged, 2);
 	hyptrace_file_close(file);
 	image_free(&image);
 }

@@ -15,6 +15,8 @@ static struct {
 	struct hyptrace_file_subbuf	list[SEEN_MAX];
 	char				damage[SEEN_MAX][256];
 	unsigned int			nr;
+	unsigned int			damaged;
+	struct hyptrace_file		*file;
 } seen;
 
 static void see(const struct hyptrace_file_subbuf *subbuf, void *arg)
@@ -25,6 +27,8 @@ static void see(const struct hyptrace_file_subbuf *subbuf, void *arg)
 	if (subbuf->damage)
 		snprintf(seen.damage[seen.nr], sizeof(seen.damage[0]), "%s", subbuf->damage);
 	seen.nr++;
+	seen.damaged += !!subbuf->damage;
+	assert_int_equal(hyptrace_file_counts(seen.file)->damaged, seen.damaged);
 }
 
 static void saw(unsigned int nr, unsigned int cpu, uint64_t ts, uint32_t used, uint64_t events,
@@ -46,6 +50,8 @@ static void saw(unsigned int nr, unsigned int cpu, uint64_t ts, uint32_t used, u
 static void walk(struct hyptrace_file *file)
 {
 	seen.nr = 0;
+	seen.damaged = 0;
+	seen.file = file;
 	assert_int_equal(hyptrace_file_walk(file, see, &seen, &err), 0);
 }
 
@@ -228,8 +234,9 @@ static void all_records_swapped(void **state)
 		/* some that are padding, and one with its length in a word */
 		head(HYPTRACE_TYPE_PADDING, 1), 8, 1,
 		head(HYPTRACE_TYPE_LENGTH_WORD, 3), 20, id_word(), 0, 0, 79,
-		/* a time after which nothing follows */
+		/* a time, and padding of two words, after which nothing follows */
 		head(HYPTRACE_TYPE_TIME_EXTEND, 1), 0,
+		head(HYPTRACE_TYPE_PADDING, 1), 4,
 	};
 	const uint64_t extended = (UINT64_C(1) << HYPTRACE_DELTA_BITS) + 5;
 	const uint64_t absolute = (UINT64_C(2) << HYPTRACE_DELTA_BITS) + 9, start = 1000;
@@ -305,12 +312,66 @@ static void bad_records_swapped(void **state)
 	image_free(&image);
 }
 
+/* An event whose end is behind the memory of its sub-buffer, which is not touched */
+static void long_record_swapped(void **state)
+{
+	static uint32_t words[(65536 - HYPTRACE_SUBBUF_HEADER) / 4];
+	const unsigned int nr = sizeof(words) / 4;
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file *file;
+	struct image image;
+
+	(void)state;
+	words[0] = head(HYPTRACE_TYPE_PADDING, 1);
+	words[1] = 4 * (nr - 4);
+	words[nr - 3] = head(4, 0);
+	words[nr - 2] = id_word();
+	image_init(&image, IMAGE_VERSION_6, true, 65536, 1);
+	image_subbuf(&image, 0, 1000);
+	put_words(&image, words, nr);
+	file = open_image(&image);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "byte 65508 of its data"));
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
+/* The bytes of an array stay as they are if the size of its elements is not known. */
+static void array_swapped(void **state)
+{
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file *file;
+	struct image image;
+	uint64_t value;
+	size_t size;
+	char *data;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, true, 1024, 1);
+	image.no_text = true;
+	image_subbuf(&image, 0, 1000);
+	image_event(&image, 0, 0, 0x1122334455667788);
+	data = image_make(&image, &size);
+	memcpy(memmem(data, size, "u64 id;", 7), "u8 i[];", 7);
+	write_file(path, data, size);
+	free(data);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	assert_string_equal(hyptrace_file_info(file)->events[0]->fields[0]->type, "u8[]");
+	assert_int_equal(hyptrace_file_next(file, &event, &err), 1);
+	memcpy(&value, (const char *)event->record.data + 8, sizeof(value));
+	assert_int_equal(value, bswap_64(0x1122334455667788));
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sub_buffers), cmocka_unit_test(progress),
 		cmocka_unit_test(late_times), cmocka_unit_test(all_records_swapped),
-		cmocka_unit_test(bad_records_swapped),
+		cmocka_unit_test(bad_records_swapped), cmocka_unit_test(long_record_swapped),
+		cmocka_unit_test(array_swapped),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
