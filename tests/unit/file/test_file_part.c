@@ -317,13 +317,17 @@ static void turns(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	for (round = 0; round < 20; round++) {
-		struct hyptrace_file_counts counts[2];
+		struct hyptrace_file_counts counts[2], merged;
 		struct hyptrace_file *file;
 		struct image image;
 
 		seed = round;
 		make_many(&image, round % 2, 1 + round / 2 % IMAGE_CPUS, 2500);
 		file = open_image(&image);
+		if (round % 3 == 0)
+			hyptrace_file_options(file)->filter = is_odd;
+		read_all(file, whole, 0, true);
+		merged = *hyptrace_file_counts(file);
 		to.nr = 0;
 		assert_int_equal(hyptrace_file_run(file, &work, sizeof(work), &err), 0);
 		counts[0] = *hyptrace_file_counts(file);
@@ -337,6 +341,7 @@ static void turns(void **state)
 		assert_memory_equal(parts, whole, nr * sizeof(*parts));
 		counts[1] = *hyptrace_file_counts(file);
 		assert_memory_equal(&counts[0], &counts[1], sizeof(counts[0]));
+		assert_memory_equal(&counts[0], &merged, sizeof(merged));
 		hyptrace_file_close(file);
 		image_free(&image);
 	}
