@@ -411,7 +411,6 @@ static void choose(struct team *team)
 	const unsigned int max = MIN(nr_cpus, BY_CPU_MAX);
 
 	team->ordered = !by_cpu;
-	team->nr_threads = 1;
 	team->nr_workers = 1;
 	if (flags & HYPTRACE_FILE_TURNS) {
 		team->mode = IN_TURNS;
