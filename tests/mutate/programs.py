@@ -125,12 +125,13 @@ class Tree:
             command.append(f"--cpu={int(limits[0])}")
         begin, late, pid = time.monotonic(), False, 0
         env = dict(os.environ, **program.environment(stage), CMOCKA_MESSAGE_OUTPUT="TAP", TMPDIR=os.path.join(self.unit, "tmp"))
+        # A mutant may send a signal to process 0, which is its group.
         child = subprocess.Popen([*command, binary], cwd=self.unit, env=env, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         while not pid:
             if limits and not late and time.monotonic() - begin > limits[1]:
                 late = True
-                child.kill()
+                os.killpg(child.pid, signal.SIGKILL)
             time.sleep(0.01)
             # not Popen.wait(): it does not return the CPU time
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
