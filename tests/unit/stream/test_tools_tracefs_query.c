@@ -2,6 +2,8 @@
 /* What a tracer in tracefs has: the remote, its CPUs, events, names; and what cannot be opened. */
 #include "tracefs_folder.h"
 
+#include <sys/resource.h>
+
 #include "fail_alloc.h"
 
 static struct hyptrace_remote *remote(void)
@@ -336,6 +338,28 @@ static void no_memory(void **state)
 	assert_true(nth > 30);
 }
 
+/* A reader needs three descriptors. */
+static void no_descriptors(void **state)
+{
+	const int lowest = dup(0);
+	struct rlimit all, few;
+	unsigned int nr;
+
+	(void)state;
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	for (nr = 0; nr < 3; nr++) {
+		few = (struct rlimit){ .rlim_cur = lowest + nr, .rlim_max = all.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		assert_null(hyptrace_reader_open_on(h, NULL, 0, 0, &err));
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+		assert_int_equal(err.errnum, EMFILE);
+		assert_non_null(strstr(err.text, nr ? "cannot make a pipe: " : "cannot open "));
+	}
+	assert_int_equal(dup(0), lowest);
+	close(lowest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +371,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_paths, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_descriptors, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
