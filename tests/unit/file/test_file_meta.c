@@ -107,6 +107,7 @@ static void all_lines(void **state)
 	assert_true(info->events[0]->fields[0]->symbols[0]->value == UINT64_MAX);
 	assert_string_equal(info->events[0]->fields[0]->symbols[0]->name, "minus one");
 	assert_int_equal(info->events[1]->size, 2);
+	assert_string_equal(info->events[1]->remote, "a-b.c:d");
 	assert_int_equal(info->nr_calls, 2);
 	assert_string_equal(info->calls[0]->remote, "a-b.c:d");
 	assert_true(info->calls[0]->known_args && info->calls[0]->returns);
@@ -155,6 +156,30 @@ static void notes(void **state)
 	snprintf(text, sizeof(text), "note one\n");
 	assert_int_equal(parse(text), -EBADMSG);
 	assert_string_equal(err.text, "line 2 of its description: a text is missing");
+}
+
+/* All notes and the line that fills up take 4096 bytes: one that does not fit is left out. */
+static void room_of_notes(void **state)
+{
+	/* bytes of the text of one that fits */
+	const size_t most = 4096 - strlen("note \"\"\n") - strlen("room\n");
+	char body[5000], *text, *from;
+	size_t i, len, size;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		/* the next one has room only if this one is left out */
+		len = most - 1 + i;
+		snprintf(body, sizeof(body), "%snote \"%0*d\"\nnote \"1\"\nend\n", BEGIN, (int)len,
+			 0);
+		assert_int_equal(parse_bytes(body, strlen(body)), 0);
+		text = hyptrace_file_meta_text(&meta, &size);
+		from = strstr(text, i < 2 ? "\nnote \"0" : "\nnote \"1\"\nroom");
+		assert_non_null(from);
+		assert_int_equal(!strstr(text, "note \"1\"\n"), i < 2);
+		assert_int_equal(strstr(text, "\nend\n") - from, 4096);
+		free(text);
+	}
 }
 
 struct sentence {
@@ -259,6 +284,10 @@ static void whole_texts(void **state)
 	assert_int_equal(parse_bytes(BEGIN "ends\n", strlen(BEGIN "ends\n")), -EBADMSG);
 	assert_int_equal(parse_bytes(BEGIN, strlen(BEGIN) - 1), -EBADMSG);
 	assert_string_equal(err.text, "it has no description that this version can read");
+	/* what is behind the text does not belong to it */
+	assert_int_equal(hyptrace_file_meta_parse(BEGIN "clock \"x\"\n", strlen(BEGIN "clock"),
+						  &meta, &err), -EBADMSG);
+	assert_string_equal(err.text, "line 2 of its description: a text is missing");
 	assert_int_equal(parse_bytes("hyptrace 2\nend\n", 15), -EBADMSG);
 	assert_int_equal(parse_bytes(BEGIN "cl\0ck\nend\n", strlen(BEGIN) + 10), -EBADMSG);
 	assert_string_equal(err.text, "line 2 of its description: it is not a text");
@@ -270,6 +299,8 @@ static void formats(void **state)
 	(void)state;
 	assert_int_equal(parse("event 7 8 \"tick\" \"\\\"n=%u\"\n" FIELD), 0);
 	assert_string_equal(meta.info.events[0]->print_fmt, "0");
+	assert_int_equal(parse(EVENT FIELD "event 8 8 \"tock\" \"\\\"n=%u\"\n" FIELD), 0);
+	assert_string_equal(meta.info.events[1]->print_fmt, "0");
 	assert_int_equal(parse("event 7 8 \"tick\" \"\\\"n=%u\\\", REC->n\"\n" FIELD), 0);
 	assert_string_equal(meta.info.events[0]->print_fmt, "\"n=%u\", REC->n");
 }
@@ -353,6 +384,7 @@ int main(void)
 		cmocka_unit_test_teardown(all_lines, teardown),
 		cmocka_unit_test_teardown(is_written_again, teardown),
 		cmocka_unit_test_teardown(notes, teardown),
+		cmocka_unit_test_teardown(room_of_notes, teardown),
 		cmocka_unit_test_teardown(sentences, teardown),
 		cmocka_unit_test_teardown(whole_texts, teardown),
 		cmocka_unit_test_teardown(formats, teardown),
