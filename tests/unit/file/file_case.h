@@ -156,6 +156,7 @@ static inline void expect(struct hyptrace_file *file, unsigned int cpu, uint64_t
 	assert_int_equal(event->cpu, cpu);
 	assert_true(event->record.ts == ts);
 	assert_int_equal(!!event->record.data, has_data);
+	assert_int_equal(!!event->record.size, has_data);
 	assert_true(event->record.lost == lost);
 }
 
