@@ -351,6 +351,29 @@ static void errors(void **state)
 	end(file);
 }
 
+static int end_in_flush(void *state)
+{
+	(void)state;
+	return 1;
+}
+
+/* If flush() ends reading, it does not matter what comes after that, not even an error. */
+static void ended_before_error(void **state)
+{
+	struct hyptrace_file *file = begin(CPUS, false, CPUS);
+	struct hyptrace_file_work work;
+	unsigned int nr;
+
+	(void)state;
+	work = counting(HYPTRACE_FILE_ALONE, &nr);
+	work.flush = end_in_flush;
+	reads_left = 10;
+	assert_int_equal(run(file, work), 1);
+	assert_in_range(nr, 1, EVENTS - 1);
+	assert_int_equal(err.errnum, 0);
+	end(file);
+}
+
 static void note_exit(void *arg)
 {
 	(void)arg;
@@ -430,6 +453,7 @@ int main(void)
 		cmocka_unit_test(own_formats), cmocka_unit_test(caller_alone),
 		cmocka_unit_test(at_the_same_time), cmocka_unit_test(times_before),
 		cmocka_unit_test(fewer_threads), cmocka_unit_test(errors),
+		cmocka_unit_test(ended_before_error),
 		cmocka_unit_test(ended_by_other), cmocka_unit_test(no_memory),
 	};
 
