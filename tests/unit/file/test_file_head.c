@@ -34,6 +34,7 @@
 struct head {
 	const char	*version;
 	const char	*page_name, *page;
+	uint64_t	page_size;	/* that the head says; 0 for that of the text */
 	const char	*ftrace;	/* a format */
 	const char	*event;		/* a format of the system "test" */
 	const char	*functions, *printk, *tasks;
@@ -78,10 +79,10 @@ static void put_string(FILE *f, const char *text)
 	fwrite(text, strlen(text) + 1, 1, f);
 }
 
-static void put_named(FILE *f, const char *name, const char *text)
+static void put_named(FILE *f, const char *name, const char *text, uint64_t size)
 {
 	put_string(f, name);
-	put_u64(f, strlen(text));
+	put_u64(f, size ? size : strlen(text));
 	fputs(text, f);
 }
 
@@ -125,8 +126,8 @@ static void make(const struct head *head)
 	fputc(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, f);
 	fputc(8, f);
 	put_u32(f, head->subbuf);
-	put_named(f, head->page_name, head->page);
-	put_named(f, "header_event", "");
+	put_named(f, head->page_name, head->page, head->page_size);
+	put_named(f, "header_event", "", 0);
 	put_formats(f, head->ftrace);
 	put_u32(f, head->event ? 1 : 0);
 	if (head->event) {
@@ -419,6 +420,7 @@ static void wrong_parts(void **state)
 {
 	struct head head = whole;
 	struct hyptrace_file *file;
+	uint64_t size;
 
 	(void)state;
 	prints(&head, "a task-42", "fun+0x10 nr=5");
@@ -429,6 +431,13 @@ static void wrong_parts(void **state)
 	head = whole;
 	head.page_name = "header_pag";
 	bad(&head, "the format of a page: a header is missing");
+	head = whole;
+	for (size = DATA_AT + 2 * SUBBUF; size; size *= 2) {
+		head.page_size = size;
+		bad(&head, "the format of a page: a size is larger than the file");
+	}
+	head.page_size = UINT64_MAX;
+	bad(&head, "the format of a page: a size is larger than the file");
 	head = whole;
 	head.tag = "flyrecorx";
 	bad(&head, "the kind of its data: it is unknown");
