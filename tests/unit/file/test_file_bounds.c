@@ -73,6 +73,31 @@ static void test_work_is_linear(void **state)
 	}
 }
 
+/* To begin at a time, few sub-buffers are read: those on the way of a binary search. */
+static void test_search(void **state)
+{
+	const unsigned int events = 100000;
+	const struct hyptrace_stream_event *event;
+	struct hyptrace_file *file;
+	uint64_t first, last;
+	struct image image;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, 1024, 1);
+	fill(&image, events, 1000);
+	file = open_image(&image);
+	assert_int_equal(hyptrace_file_times(file, &first, &last, &err), 0);
+	read_times(file, last, UINT64_MAX);
+	nr_read = 0;
+	assert_int_equal(hyptrace_file_next(file, &event, &err), 1);
+	assert_int_equal(event->record.ts, last);
+	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+	/* the bytes of one read at most, and a sub-buffer for each power of two of them */
+	assert_in_range(nr_read, 0, FILE_READ_SIZE + 12 * 1024);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 /* Sources that have room for a part of a chunk read the same as others. */
 static void test_parts_of_chunks(void **state)
 {
@@ -201,7 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_abandon), cmocka_unit_test(test_many_cpus),
-		cmocka_unit_test(test_high_cpu),
+		cmocka_unit_test(test_high_cpu), cmocka_unit_test(test_search),
 		cmocka_unit_test(test_work_is_linear), cmocka_unit_test(test_parts_of_chunks),
 	};
 

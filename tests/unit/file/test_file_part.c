@@ -173,6 +173,30 @@ static void run_after_next(void **state)
 	image_free(&image);
 }
 
+/* Batches are full, however many buffers those before them have emptied. */
+static void full_batches(void **state)
+{
+	const struct hyptrace_stream_event *events;
+	unsigned int nr = 0, all = 90000;
+	struct hyptrace_file *file;
+	struct image image;
+	int ret;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, SUBBUF, 1);
+	fill(&image, all, 5000);
+	assert_true(image.cpus[0].size > FILE_BATCH_BUFFERS + FILE_READ_SIZE);
+	file = open_image(&image);
+	while ((ret = hyptrace_file_batch(file, &events, &err)) > 0) {
+		nr += ret;
+		assert_true(ret == FILE_BATCH_EVENTS || nr == all);
+	}
+	assert_int_equal(ret, -ENODATA);
+	assert_int_equal(nr, all);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 /* What threads have flushed, in its order. */
 struct flushed {
 	unsigned int	nr;
@@ -537,6 +561,7 @@ int main(void)
 		cmocka_unit_test(ended_by_threads),
 		cmocka_unit_test(by_cpu),
 		cmocka_unit_test(runs), cmocka_unit_test(run_after_next),
+		cmocka_unit_test(full_batches),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
