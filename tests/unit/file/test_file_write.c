@@ -106,7 +106,10 @@ static void expect_begin(const char *version)
 static void expect_header_info(void)
 {
 	want_string("header_page");
-	skip_text("\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n");
+	/* a sub-buffer has 4096 bytes, and a head of 16 */
+	skip_text("\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
 	want_string("header_event");
 	skip_text("time_extend : type == 30\n");
 }
