@@ -107,20 +107,28 @@ static void contents(void **state)
 	assert_int_equal(count_open(), nr_open);
 }
 
+/* A connection to a driver, which does not say of which machine it is */
+static struct hyptrace *connect_to_driver(void)
+{
+	static struct hyptrace_backend driver;
+	struct hyptrace *h = connect();
+
+	driver = *h->backend;
+	driver.identify = NULL;
+	h->backend = &driver;
+	return h;
+}
+
 /* Of a driver, it is this machine and this boot. */
 static void this_machine(void **state)
 {
-	struct hyptrace_backend driver;
-	struct hyptrace *h = connect();
+	struct hyptrace *h = connect_to_driver();
 	const struct hyptrace_file_info *info;
 	struct hyptrace_file *file;
 	char boot[64] = "";
 	FILE *f;
 
 	(void)state;
-	driver = *h->backend;
-	driver.identify = NULL;
-	h->backend = &driver;
 	assert_int_equal(hyptrace_file_finish(create(h, NULL), &err), 0);
 	file = hyptrace_file_open("a.dat", &err);
 	assert_non_null(file);
@@ -180,14 +188,12 @@ static void host_of_other_versions(void **state)
 	hyptrace_close(h);
 }
 
-static void no_memory(void **state)
+static void fail_each_alloc(struct hyptrace *h)
 {
 	struct hyptrace_file_writer *w;
-	struct hyptrace *h = connect();
 	bool failed = true;
 	unsigned int nth;
 
-	(void)state;
 	for (nth = 1; failed; nth++) {
 		fail_alloc(nth);
 		w = create(h, "command");
@@ -202,6 +208,13 @@ static void no_memory(void **state)
 	}
 	assert_true(nth > 100);
 	hyptrace_close(h);
+}
+
+static void no_memory(void **state)
+{
+	(void)state;
+	fail_each_alloc(connect());
+	fail_each_alloc(connect_to_driver());
 }
 
 /* Compressed data reaches the limit when it is compressed, not before. */
