@@ -449,6 +449,25 @@ static void no_compression(void **state)
 	assert_int_equal(joined_threads, 1);
 }
 
+/* What waits in memory is freed: chunks that are empty, and what the disk had no room for. */
+static void abandoned(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+	open_ring(ends);
+	assert_int_equal(take(ends, 1), 0);
+	assert_int_equal(take(ends, 2), 0);
+	close_ring(ends);
+	hyptrace_file_abandon(w);
+	w = begin("a.dat", 0);
+	disk.full = true;
+	assert_int_equal(write_some(2, 3), -ENOSPC);
+	hyptrace_file_abandon(w);
+	assert_false(exists("a.dat.part"));
+}
+
 /* A limit that is far away does not make chunks smaller. */
 static void far_limit(void **state)
 {
@@ -523,6 +542,18 @@ static void descriptor_0(void **state)
 	assert_int_equal(write_some(2, 1), 0);
 	hyptrace_file_abandon(w);
 	assert_false(exists("b.dat.part.cpu2"));
+
+	/* its main file has a lock as others have */
+	w = begin("c.dat", 0);
+	assert_int_equal(w->fd, 0);
+	assert_null(begin("c.dat", 0));
+	assert_int_equal(err.errnum, EBUSY);
+	hyptrace_file_abandon(w);
+	/* or the output gets it */
+	w = begin("/dev/null", 0);
+	assert_int_equal(w->out, 0);
+	assert_int_equal(write_some(2, 1), 0);
+	assert_int_equal(finish(), 0);
 	dup2(input, 0);
 	close(input);
 }
@@ -537,6 +568,7 @@ int main(void)
 		TEST(block_by_block), TEST(room_taken), TEST(no_number),
 		TEST(no_memory_to_copy), TEST(no_memory_to_join), TEST(slow_and_compressed),
 		TEST(fast_and_compressed), TEST(no_compression), TEST(far_limit),
+		TEST(abandoned),
 		TEST(old_file_system), TEST(descriptors), TEST(descriptor_0),
 	};
 

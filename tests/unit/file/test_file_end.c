@@ -186,6 +186,8 @@ static void check_counts(uint64_t all)
 	in_file = (size / SUBBUF - w->head_size / SUBBUF) * PER_SUBBUF;
 	assert_int_equal(events, in_file);
 	assert_int_equal(events + lost, all);
+	/* the reserve has room for what was kept */
+	assert_int_equal(lost, 0);
 	free(file);
 }
 
@@ -292,6 +294,40 @@ static void test_process_limit(void **state)
 	/* whole sub-buffers */
 	assert_int_equal(st.st_size % SUBBUF, 0);
 	assert_true(st.st_size >= (off_t)nr * SUBBUF);
+}
+
+static unsigned int nr_signals;
+
+static void note_signal(int number)
+{
+	(void)number;
+	nr_signals++;
+}
+
+/* The thread that compresses gets no signals: the reading thread waits for them. */
+static void test_signals(void **state)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM };
+	const unsigned int nr = sizeof(numbers) / sizeof(numbers[0]);
+	sigset_t all, old;
+	unsigned int i;
+
+	(void)state;
+	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+	nr_signals = 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	for (i = 0; i < nr; i++) {
+		signal(numbers[i], note_signal);
+		kill(getpid(), numbers[i]);
+	}
+	assert_int_equal(write_one(2), 0);
+	assert_int_equal(finish(), 0);
+	assert_int_equal(nr_signals, 0);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	assert_int_equal(nr_signals, nr);
+	for (i = 0; i < nr; i++)
+		signal(numbers[i], SIG_DFL);
 }
 
 static void test_killed(void **state)
@@ -417,6 +453,7 @@ int main(void)
 		TEST(test_full_disk_without_holes),
 		TEST(test_full_disk_compressed),
 		TEST(test_process_limit),
+		TEST(test_signals),
 		TEST(test_killed),
 		TEST(test_two_writers),
 		TEST(test_replaces),
