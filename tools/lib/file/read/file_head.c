@@ -454,8 +454,6 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 
 	hyptrace_cursor_init(&c, f, 0, "the headers", err);
 	read_initial(f, &c);
-	if (c.ret)
-		return c.ret;
 	f->long_size = sizeof(uint64_t);
 	if (f->meta.info.version == 6) {
 		read_version_6(f, &c);
