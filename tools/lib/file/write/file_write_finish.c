@@ -273,8 +273,7 @@ static int send_all(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 	if (!ret)
 		ret = send(w, w->fd, 0, w->head_size);
 	for (part = w->parts; part < w->parts + w->nr_parts && !ret; part++) {
-		if (part->size)
-			ret = send(w, part->fd, part->begin, part->size);
+		ret = send(w, part->fd, part->begin, part->size);
 		if (!ret && part->size % subbuf &&
 		    !hyptrace_write_all(w->out, zeros, subbuf - part->size % subbuf))
 			ret = -errno;
