@@ -2,7 +2,6 @@
 /* Switching events and tracing of a tracer in tracefs, and readers that hold them on. */
 #include "tracefs_folder.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -115,37 +114,6 @@ static void tracing_and_size(void **state)
 	assert_int_equal(control(HYPTRACE_CMD_UNLOAD, -1, NULL), -EOPNOTSUPP);
 }
 
-/* Lines of hypercalls, from a time in us on */
-static void lines(const char *file, unsigned int from, unsigned int nr)
-{
-	FILE *f = fopen(path_of(file), "ae");
-	unsigned int i;
-
-	for (i = from; i < from + nr; i++)
-		fprintf(f, "[001]\t    1.%06u: host_hcall id=%u invalid=0\n", i, i);
-	fclose(f);
-}
-
-/* Count the events and the losses that the reader has left. */
-static unsigned int drain(struct hyptrace_reader *reader, uint64_t *lost)
-{
-	static char subbuf[65536] __attribute__((aligned(8)));
-	struct hyptrace_decoder dec = {};
-	struct hyptrace_record rec;
-	unsigned int nr = 0;
-
-	*lost = 0;
-	while (read(hyptrace_reader_fd(reader), subbuf, getpagesize()) == getpagesize()) {
-		assert_int_equal(hyptrace_decoder_load(&dec, subbuf, getpagesize(), &err), 0);
-		while (hyptrace_decoder_next(&dec, &rec, &err) == 1) {
-			*lost += rec.lost;
-			nr++;
-		}
-		*lost += hyptrace_decoder_lost(&dec);
-	}
-	return nr;
-}
-
 static void counts_are(unsigned int cpu, uint64_t written, uint64_t read, uint64_t unread,
 		       uint64_t overrun, uint64_t unreported)
 {
@@ -159,13 +127,6 @@ static void counts_are(unsigned int cpu, uint64_t written, uint64_t read, uint64
 	assert_int_equal(found->unreported, unreported);
 	assert_int_equal(found->consumer, getpid());
 	hyptrace_free_cpu(found);
-}
-
-static void wait_for(struct hyptrace_reader *reader)
-{
-	struct pollfd from = { .fd = hyptrace_reader_fd(reader), .events = POLLIN };
-
-	assert_int_equal(poll(&from, 1, 10000), 1);
 }
 
 static void readers_hold_events(void **state)

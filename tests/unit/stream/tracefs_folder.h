@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,44 @@ static inline int teardown(void **state)
 	h = NULL;
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	return system(command);
+}
+
+/* Lines of hypercalls, from a time in us on */
+static inline void lines(const char *file, unsigned int from, unsigned int nr)
+{
+	FILE *f = fopen(path_of(file), "ae");
+	unsigned int i;
+
+	for (i = from; i < from + nr; i++)
+		fprintf(f, "[001]\t    1.%06u: host_hcall id=%u invalid=0\n", i, i);
+	fclose(f);
+}
+
+/* Count the events and the losses that the reader has left. */
+static inline unsigned int drain(struct hyptrace_reader *reader, uint64_t *lost)
+{
+	static char subbuf[65536] __attribute__((aligned(8)));
+	struct hyptrace_decoder dec = {};
+	struct hyptrace_record rec;
+	unsigned int nr = 0;
+
+	*lost = 0;
+	while (read(hyptrace_reader_fd(reader), subbuf, getpagesize()) == getpagesize()) {
+		assert_int_equal(hyptrace_decoder_load(&dec, subbuf, getpagesize(), &err), 0);
+		while (hyptrace_decoder_next(&dec, &rec, &err) == 1) {
+			*lost += rec.lost;
+			nr++;
+		}
+		*lost += hyptrace_decoder_lost(&dec);
+	}
+	return nr;
+}
+
+static inline void wait_for(struct hyptrace_reader *reader)
+{
+	struct pollfd from = { .fd = hyptrace_reader_fd(reader), .events = POLLIN };
+
+	assert_int_equal(poll(&from, 1, 10000), 1);
 }
 
 #endif /* TRACEFS_FOLDER_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers. A timer
- * interrupts its reads: a read fails with EINTR only if the kernel's ring is empty.
+ * The process of a CPU, which reads its pipe, and the reader that gets its sub-buffers. A timer,
+ * and SIGURG at the end, interrupt its reads: they fail with EINTR only if the ring is empty.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -178,8 +178,10 @@ static __attribute__((noreturn)) void run_process(struct tracefs_reader *r, stru
 
 	sigfillset(&mask);
 	sigdelset(&mask, SIGALRM);
+	sigdelset(&mask, SIGURG);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigaction(SIGALRM, &tick, NULL);
+	sigaction(SIGURG, &tick, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	hyptrace_tracefs_isolate(fd, out, r->of->dir);
 	p->page.fd = out;
@@ -354,7 +356,7 @@ void hyptrace_tracefs_end_readers(struct tracefs *t)
 	for (r = t->readers; r; r = r->next) {
 		__atomic_store_n(&r->shared->is_ending, true, __ATOMIC_RELEASE);
 		if (r->pid > 0)
-			kill(r->pid, SIGALRM);
+			kill(r->pid, SIGURG);	/* a process that has just begun ignores it */
 	}
 	for (r = t->readers; r; r = r->next) {
 		file = r->has_ended ? -1 : collect(r);
