@@ -208,7 +208,7 @@ test_tools_netlink-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_notify-srcs := $(netlink-srcs) $(fake-netlink-srcs)
 test_tools_notify-cflags = $(tools-cflags) $(fake-netlink-cflags)
-test_tools_notify-libs := $(tools-libs) $(fail-alloc)
+test_tools_notify-libs := $(tools-libs) $(fail-alloc) -Wl,--wrap=uname
 
 test_tools_printer-srcs := $(call command,printer.c columns.c \
 	out.c die.c)

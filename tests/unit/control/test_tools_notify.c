@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 
 #include <cmocka.h>
 #include <netlink/attr.h>
@@ -33,6 +34,19 @@ static struct seen {
 } seen[8];
 
 static struct hyptrace_error err;
+
+/* Of the kernel; NULL: it is not known */
+static const char *release = "6.9.0";
+
+int __wrap_uname(struct utsname *name);
+
+int __wrap_uname(struct utsname *name)
+{
+	if (!release)
+		return -1;
+	strcpy(name->release, release);
+	return 0;
+}
 
 static void grant(const struct nlmsghdr *request)
 {
@@ -465,6 +479,42 @@ static void least_group(void **state)
 	assert_int_equal(fake_netlink.joined, 1);
 }
 
+static unsigned int nr_before;
+
+static void count_before(const struct nlmsghdr *request)
+{
+	nr_before += !fake_netlink.joined;
+	fake_netlink_ack(request, 0);
+}
+
+/* Old kernels need a request before and after: it makes them look for listeners. */
+static void old_kernels(void **state)
+{
+	static const struct {
+		const char	*release;
+		unsigned int	nr;
+	} kernels[] = {
+		{ "5.15.0-generic", 2 }, { "6.1", 2 }, { "6.8.12", 2 }, { "6.9.0-rc1", 0 },
+		{ "6.10.3", 0 }, { "7.0", 0 }, { "6", 0 }, { NULL, 0 },
+	};
+	unsigned int i;
+
+	(void)state;
+	fake_netlink.answer = count_before;
+	for (i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		hyptrace_listener_close(listener);
+		fake_netlink.joined = 0;
+		fake_netlink.nr_sent = 0;
+		nr_before = 0;
+		release = kernels[i].release;
+		listener = hyptrace_listener_open(h, &err);
+		assert_non_null(listener);
+		assert_int_equal(fake_netlink.nr_sent, kernels[i].nr);
+		assert_int_equal(nr_before, kernels[i].nr / 2);
+	}
+	release = "6.9.0";
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -475,6 +525,7 @@ int main(void)
 		TEST(reading_fails),
 		TEST(no_memory_for_a_notification), TEST(no_memory_to_subscribe),
 		TEST(not_subscribed), TEST(descriptors), TEST(least_group),
+		TEST(old_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
