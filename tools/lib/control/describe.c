@@ -380,8 +380,6 @@ static const struct nlattr *attr_at(const struct nlmsghdr *request, uint32_t off
 	const struct nlattr *attr;
 	int rem;
 
-	if (request->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
-		return NULL;
 	nla_for_each_attr(attr, (struct nlattr *)((char *)request + NLMSG_HDRLEN + GENL_HDRLEN),
 			  (int)(request->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN), rem)
 		if ((const char *)attr - (const char *)request == offset)
