@@ -253,6 +253,24 @@ static void many_lines_fill_sub_buffers(void **state)
 	}
 }
 
+/* Nothing is left there of the sub-buffer before. */
+static void padding_is_zero(void **state)
+{
+	struct hyptrace_record rec;
+	unsigned int i;
+
+	(void)state;
+	line("[000]\t    1.000000: selftest id=18446744073709551615");
+	hyptrace_tracefs_flush(&t.page);
+	next();
+	line("[000]\t    2.000000: host_hcall id=1 invalid=1");
+	hyptrace_tracefs_flush(&t.page);
+	rec = next();
+	assert_int_equal(rec.size, 12);
+	for (i = t.events[2].size; i < rec.size; i++)
+		assert_int_equal(((const char *)rec.data)[i], 0);
+}
+
 /* A raw page with the records of Android's EL2, which are packed and not rounded up */
 static size_t put_raw(char *page, size_t at, uint32_t delta, const void *payload, uint32_t size)
 {
@@ -511,6 +529,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bad_lines_are_lost_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_do_not_go_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_lines_fill_sub_buffers, setup, teardown),
+		cmocka_unit_test_setup_teardown(padding_is_zero, setup, teardown),
 		cmocka_unit_test_setup_teardown(raw_pages_become_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_formats_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(print_formats_name_no_function, setup, teardown),

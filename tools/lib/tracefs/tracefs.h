@@ -109,7 +109,7 @@ struct tracefs_page {
 	int		fd;		/* where they are written to */
 	struct tracefs_shared *shared;
 	struct tracefs_counts counts;	/* up to the last record, or the losses after it */
-	char		*data;
+	char		*data;		/* all 0 from @used on */
 	size_t		size;
 	size_t		used;		/* bytes of records */
 	uint64_t	begin;		/* time of the first record */

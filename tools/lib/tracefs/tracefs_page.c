@@ -84,7 +84,6 @@ static void put(struct tracefs_page *page, uint64_t ts, const struct tracefs_eve
 					 HYPTRACE_TYPE_LENGTH_WORD, delta);
 	word[1] = (words + 1) * WORD;
 	add(page, word, words <= HYPTRACE_TYPE_MAX_WORDS ? WORD : 2 * WORD);
-	memset(page->data + HYPTRACE_SUBBUF_HEADER + page->used, 0, words * WORD);
 	add(page, payload, event->size);
 	page->used += words * WORD - event->size;
 	page->counts.events++;
