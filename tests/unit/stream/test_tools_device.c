@@ -333,6 +333,12 @@ static void hold(void **state)
 	dev.hold_errno = ENOENT;
 	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -ENOENT);
 	assert_string_equal(err.text, "no such event");
+	dev.hold_errno = EOPNOTSUPP;
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -EOPNOTSUPP);
+	assert_string_equal(err.text, "an event is not in this kernel");
+	dev.hold_errno = EPERM;
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -EPERM);
+	assert_non_null(strstr(err.text, "it is the trace of another user: "));
 	dev.hold_errno = EIO;
 	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, false, &err), -EIO);
 	assert_string_equal(err.text, strerror(EIO));
