@@ -372,6 +372,8 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	if (fd >= FIRST_FD) {
 		if (ring_of(fd)->epoll_errno)
 			return answer(ring_of(fd)->epoll_errno);
+		if (ring_of(fd)->in_epoll)
+			return answer(EEXIST);
 		ring_of(fd)->in_epoll = true;
 	}
 	return answer(fd == fake_device.bad_fd ? ENOMEM : 0);

@@ -10,7 +10,9 @@ static void order(void **state)
 
 	(void)state;
 	start();
-	assert_true(hyptrace_stream_fd(stream) >= 0);
+	/* asked for twice, it is the same */
+	i = hyptrace_stream_fd(stream);
+	assert_int_equal(hyptrace_stream_fd(stream), i);
 	fill(0, 1000, 3, 1);
 	fill(1, 1001, 2, 11);
 	fill(1, 2000, 1, 13);
