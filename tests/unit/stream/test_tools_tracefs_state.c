@@ -65,6 +65,8 @@ static void what_it_cannot_do(void **state)
 	assert_int_equal(hyptrace_release_events(h, NULL, &err), 0);
 	assert_null(hyptrace_reader_open_snapshot_on(h, NULL, 0, &err));
 	assert_string_equal(err.text, "it has no snapshots");
+	assert_null(hyptrace_listener_open(h, &err));
+	assert_string_equal(err.text, "there are no notifications");
 	files_are("0\n", "0\n", "0\n", "0\n");
 }
 
