@@ -325,10 +325,12 @@ static int collect(struct tracefs_reader *r)
 	int file = memfd_create("hyptrace", MFD_CLOEXEC);
 	size_t taken = 0;
 	char buf[16 << 10];
+	/* shared->at has a place for each sub-buffer: also for those in the pipe, and for the last */
+	const size_t max = (TRACEFS_UNREAD_MAX - 2) * page - PIPE_SIZE - sizeof(buf);
 	ssize_t n = 1;
 
 	while (file >= 0 && n) {
-		if (taken / page >= TRACEFS_UNREAD_MAX - 1 || !can_read(r->reader->fd)) {
+		if (taken >= max || !can_read(r->reader->fd)) {
 			give_up(r, file, taken);
 			break;
 		}
