@@ -212,7 +212,6 @@ static bool check_primary(struct check *c)
 	while (take(c, "!") || take(c, "~") || take(c, "-") || take(c, "&"))
 		if (++c->operators > OPERATORS_MAX)
 			return false;
-	skip_blanks(c);
 	if (*c->at == '"' || *c->at == '\'')
 		return check_quoted(c, *c->at);
 	if (!take(c, "("))
@@ -244,7 +243,7 @@ static bool check_divisor(struct check *c)
 {
 	const char *word;
 
-	if (!take_word(c, &word) || !isdigit((unsigned char)*word) || !strtoull(word, NULL, 0))
+	if (!take_word(c, &word) || !strtoull(word, NULL, 0))
 		return false;
 	skip_blanks(c);
 	return !*c->at || !strchr("*/%", *c->at);
@@ -275,7 +274,6 @@ static bool take_number(struct check *c)
 {
 	const char *from;
 
-	skip_blanks(c);
 	take(c, "-");
 	for (from = c->at; isdigit((unsigned char)*c->at); c->at++)
 		;
@@ -294,11 +292,9 @@ static bool take_value(struct check *c, const char *name, const char *expected)
 static bool check_field(struct check *c)
 {
 	static const char type[] = "common_type";
-	const char *from, *begin = c->at, *end = strchr(begin, ';');
+	const char *from, *begin = c->at, *end = begin + strcspn(begin, ";");
 	bool is_type;
 
-	if (!end)
-		return false;
 	for (from = c->at; from < end; from++)
 		if (!hyptrace_is_word(*from) && !strchr(" *[]", *from))
 			return false;
@@ -311,8 +307,7 @@ static bool check_field(struct check *c)
 			return false;
 	/* libtraceevent reads the number of any event where one event has it */
 	is_type = memmem(begin, end - begin, type, strlen(type));
-	c->at = end + 1;
-	if (!take_value(c, "offset:", is_type ? "0" : NULL) ||
+	if (!take(c, ";") || !take_value(c, "offset:", is_type ? "0" : NULL) ||
 	    !take_value(c, "size:", is_type ? "2" : NULL))
 		return false;
 	return !take(c, "signed:") || (take_number(c) && take(c, ";"));
@@ -339,6 +334,5 @@ enum format_check hyptrace_format_check(const char *text)
 	for (; take(&c, ","); c.operators = 0)
 		if (!check_expression(&c))
 			return FORMAT_FIELDS;
-	skip_blanks(&c);
 	return *c.at ? FORMAT_FIELDS : FORMAT_GOOD;
 }
