@@ -28,6 +28,8 @@ static void expect(enum format_check expected)
 
 static void whole(enum format_check expected, const char *file)
 {
+	/* after its end are zeros, not an older text */
+	memset(text, 0, sizeof(text));
 	strcpy(text, file);
 	expect(expected);
 }
@@ -68,6 +70,9 @@ static void files(void **state)
 	whole(FORMAT_BAD, "name: tick ID: 7 print fmt: \"\"");
 	whole(FORMAT_BAD, "name: tick ID: 7 format: \"\"");
 	whole(FORMAT_BAD, "name: tick\nID: 7\nformat:\n" FIELDS);
+	whole(FORMAT_BAD, "name: tick ID: 7 format: field:print fmt: \"\"");
+	whole(FORMAT_FIELDS, "name: tick ID: 7 format: print fmt: \"a");
+	whole(FORMAT_FIELDS, "name: tick ID: 7 format: print fmt: \"a\\");
 	whole(FORMAT_BAD, "");
 }
 
@@ -79,8 +84,12 @@ static void declarations(void **state)
 	(void)state;
 	field(FORMAT_GOOD, "field:u32 n; offset:4; size:4; signed:0;");
 	field(FORMAT_GOOD, "field:const char *name[2]; offset:4; size:4;");
+	field(FORMAT_GOOD, "field:u32 n;offset:4;size:4;signed:0;");
 	field(FORMAT_GOOD, "field:__data_loc char[] name; offset:4; size:4; signed:-1;");
 	field(FORMAT_BAD, "field:u32 n");
+	field(FORMAT_BAD, "field:u32 n;");
+	field(FORMAT_BAD, "field:u32 n; offset:4;");
+	field(FORMAT_BAD, "field:u32 n; 4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n; offset:4; size:4; signed:0");
 	field(FORMAT_BAD, "field:u32 n; offset:4; size:4; signed:;");
 	field(FORMAT_BAD, "field:u32 n; size:4; signed:0;");
@@ -228,6 +237,7 @@ static void helpers(void **state)
 	};
 	static const char *const bad[] = {
 		"__print_symbolic(REC->n)", "__print_symbolic(REC->n, 1)",
+		"__print_symbolic(REC->n, 1, \"a\" })",
 		"__print_symbolic(REC->n, { 1 })", "__print_symbolic(REC->n, { 1, })",
 		"__print_symbolic(REC->n, { 1, a })", "__print_symbolic(REC->n, { , \"a\" })",
 		"__print_symbolic(REC->n, { 1 \"a\" })", "__print_symbolic(REC->n, { 1, \"a\" )",
@@ -271,9 +281,9 @@ static void helpers(void **state)
 		arg(FORMAT_FIELDS, bad[i]);
 }
 
-/* "(" and so on @nr times around or before a number; @separate: between numbers */
-static void repeat(enum format_check expected, const char *before, const char *after,
-		   unsigned int nr)
+/* @middle, with @nr times @before and @after around it */
+static void repeat(enum format_check expected, const char *before, const char *middle,
+		   const char *after, unsigned int nr)
 {
 	char *fmt = malloc(nr * 16 + 64);
 	unsigned int i;
@@ -281,7 +291,7 @@ static void repeat(enum format_check expected, const char *before, const char *a
 	strcpy(fmt, "\"\", ");
 	for (i = 0; i < nr; i++)
 		strcat(fmt, before);
-	strcat(fmt, "1");
+	strcat(fmt, middle);
 	for (i = 0; i < nr; i++)
 		strcat(fmt, after);
 	print(expected, fmt);
@@ -291,21 +301,27 @@ static void repeat(enum format_check expected, const char *before, const char *a
 static void limits(void **state)
 {
 	(void)state;
-	repeat(FORMAT_GOOD, "(", ")", 99);
-	repeat(FORMAT_FIELDS, "(", ")", 100);
+	repeat(FORMAT_GOOD, "(", "1", ")", 99);
+	repeat(FORMAT_FIELDS, "(", "1", ")", 100);
+	repeat(FORMAT_FIELDS, "(", "", ")", 100);
 	/* the expression is one, too */
-	repeat(FORMAT_GOOD, "-", "", 999);
-	repeat(FORMAT_FIELDS, "-", "", 1000);
-	repeat(FORMAT_GOOD, "", "+1", 999);
-	repeat(FORMAT_FIELDS, "", "+1", 1000);
-	repeat(FORMAT_GOOD, "(u8)", "", 999);
-	repeat(FORMAT_FIELDS, "(u8)", "", 1000);
-	repeat(FORMAT_GOOD, "", "/1+1", 499);
-	repeat(FORMAT_FIELDS, "", "/1+1", 500);
+	repeat(FORMAT_GOOD, "-", "1", "", 999);
+	repeat(FORMAT_FIELDS, "-", "1", "", 1000);
+	repeat(FORMAT_FIELDS, "-", "", "", 1000);
+	repeat(FORMAT_GOOD, "-", "(1)", "", 998);
+	repeat(FORMAT_FIELDS, "-", "(1)", "", 999);
+	repeat(FORMAT_GOOD, "", "1", "+1", 999);
+	repeat(FORMAT_FIELDS, "", "1", "+1", 1000);
+	repeat(FORMAT_GOOD, "(u8)", "1", "", 999);
+	repeat(FORMAT_FIELDS, "(u8)", "1", "", 1000);
+	repeat(FORMAT_GOOD, "", "1", "/1+1", 499);
+	repeat(FORMAT_FIELDS, "", "1", "/1+1", 500);
+	/* of each argument */
+	repeat(FORMAT_GOOD, "-", "1, 1", "+1", 999);
 	/* of all arguments */
-	repeat(FORMAT_GOOD, "", ",-1", 1200);
-	repeat(FORMAT_GOOD, "", ",REC->n", 1024);
-	repeat(FORMAT_FIELDS, "", ",REC->n", 1025);
+	repeat(FORMAT_GOOD, "", "1", ",-1", 1200);
+	repeat(FORMAT_GOOD, "", "1", ",REC->n", 1024);
+	repeat(FORMAT_FIELDS, "", "1", ",REC->n", 1025);
 }
 
 int main(void)
