@@ -163,7 +163,8 @@ def dumps():
     both = lines(flat(A), flat(B))
     for make in (vmcore, kdump):
         what = make.__name__
-        check(what, make(build([Ring(*A, sealed=False, reported=7, counts=[4, 3, 2, 0]), Ring(*free)])), both)
+        check(what, make(build([Ring(*A, sealed=False, reported=7, counts=[4, 3, 2, 0]),
+                                Ring(*free, reported=8, counts=[4, 3, 2, 0])])), both)
         check(f"{what}: losses", make(build([Ring(*A, reported=6, counts=[4, 3, 2, 0]), Ring(*free)])),
               ["[000]     1.000000: LOST events", *both], ["6 events printed, 0 or more lost"])
         check(f"{what}: none is free", make(build([Ring(*A), Ring(*B)])), lines(flat(A), flat(B[1:])))

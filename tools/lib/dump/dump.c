@@ -332,8 +332,7 @@ static int answer_cpu(const struct dump *d, const struct hyptrace_request *r, un
 		nla_put_u64(msg, HYPTRACE_A_CPU_OVERRUN, ring->overrun) ||
 		nla_put_u64(msg, HYPTRACE_A_CPU_DROPPED, ring->dropped) ||
 		nla_put_u64(msg, HYPTRACE_A_CPU_FILTERED, ring->filtered) ||
-		nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED,
-			    lost > ring->reported ? lost - ring->reported : 0));
+		nla_put_u64(msg, HYPTRACE_A_CPU_UNREPORTED, lost - MIN(lost, ring->reported)));
 }
 
 static int answer_cpus(const struct dump *d, const struct hyptrace_request *r)
