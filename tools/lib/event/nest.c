@@ -450,8 +450,8 @@ static bool can_leave(struct hyptrace_nest *nest, struct place *place, uint64_t 
 	/* if all are recorded; the outer kinds are before the inner ones in enum hyptrace_kind */
 	for (; nest->parents[kind]; usual++)
 		kind = (enum hyptrace_kind)(31 - __builtin_clz(nest->parents[kind]));
-	if (place->span.depth < usual && !cpu->is_open)
-		place->span.depth = usual;
+	if (!cpu->is_open)
+		place->span.depth = MAX(place->span.depth, usual);
 	return true;
 }
 
