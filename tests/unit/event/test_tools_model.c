@@ -402,10 +402,13 @@ static int take(struct hyptrace_nest *nest, unsigned int cpu, uint64_t ts, const
 #define TAKE(ts, cpu, event, ...) \
 	take(nest, cpu, ts, #event, &(struct entry_##event){ __VA_ARGS__ })
 
-/* A visit with calls and functions on each CPU, and a loss */
+/* A function of no visit, a visit with calls and functions, on each CPU; and a loss */
 static int fill(struct hyptrace_nest *nest)
 {
-	const struct hyptrace_stream_event loss = { .cpu = 1, .record = { .ts = 900, .lost = 3 } };
+	/* without data, the size says nothing */
+	const struct hyptrace_stream_event loss = {
+		.cpu = 1, .record = { .ts = 900, .lost = 3, .size = 64 },
+	};
 	unsigned int i;
 	int ret = 0;
 
@@ -413,7 +416,8 @@ static int fill(struct hyptrace_nest *nest)
 		const uint64_t ts = 1000 * (i + 1);
 		const unsigned int cpu = i % 20;
 
-		ret = TAKE(ts, cpu, hyp_enter, .reason = 1) ?:
+		ret = TAKE(ts - 10, cpu, func, .id = 1, .depth = i & 1, .duration = 5) ?:
+		      TAKE(ts, cpu, hyp_enter, .reason = 1) ?:
 		      TAKE(ts + 50, cpu, host_hcall, .id = 1, .duration = 20) ?:
 		      TAKE(ts + 60, cpu, func, .id = 1, .depth = 1, .duration = 5) ?:
 		      TAKE(ts + 60, cpu, func, .id = 2, .depth = 0, .duration = 40) ?:
@@ -440,7 +444,7 @@ static void no_memory_for_spans(void **state)
 			hyptrace_nest_end(nest);
 			for (nr = 0; hyptrace_nest_next(nest, 2); nr++)
 				;
-			assert_int_equal(nr, 40 * 4 + 1);
+			assert_int_equal(nr, 40 * 5 + 1);
 		}
 		hyptrace_nest_free(nest);
 	}

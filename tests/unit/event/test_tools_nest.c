@@ -111,6 +111,60 @@ static void same_tick(void **state)
 	EXPECT_NEXT(160, 0);
 }
 
+/* A clock begins with 0, and so does a call that has taken longer. */
+static void before_the_clock(void **state)
+{
+	const struct hyptrace_span *span;
+
+	(void)state;
+	begin_nest(HYPTRACE_CALL_KINDS);
+	CALL(EXIT, 0, -1, 100);
+	CALL(HCALL, 0, -1, 110);
+	span = EXPECT_NEXT(100, 1);
+	assert_int_equal(span->begin, 0);
+	assert_int_equal(span->own, 100);
+	span = EXPECT_NEXT(110, 0);
+	assert_int_equal(span->begin, 0);
+	assert_int_equal(span->own, 10);
+}
+
+/* A payload may be longer than its event. The span of a long one has the first bytes of it. */
+static void long_payloads(void **state)
+{
+	static const struct {
+		uint32_t	event, payload, kept;
+	} sizes[] = {
+		{ sizeof(struct entry_host_hcall), 127, 127 },
+		{ sizeof(struct entry_host_hcall), 1000, HYPTRACE_SPAN_PAYLOAD },
+		{ HYPTRACE_SPAN_PAYLOAD, 128, 128 }, { HYPTRACE_SPAN_PAYLOAD, 132, 128 },
+		/* no span */
+		{ HYPTRACE_SPAN_PAYLOAD + 1, 132, 0 },
+	};
+	struct hyptrace_stream_event put = { .cpu = 0 };
+	const struct hyptrace_span *span;
+	char payload[1000];
+	unsigned int i;
+
+	memset(payload, 'x', sizeof(payload));
+	for (i = 0; i < COUNT(sizes); i++) {
+		end_nest(state);
+		describe(state);
+		event_of("host_hcall")->size = sizes[i].event;
+		begin_formats();
+		begin_nest(HYPTRACE_CALL_KINDS);
+		put.record = record_of("host_hcall", payload, sizes[i].payload);
+		assert_int_equal(hyptrace_nest_add(nest, &put, true, 1), 0);
+		free((void *)put.record.data);
+		span = hyptrace_nest_next(nest, 0);
+		assert_int_equal(!!span, !!sizes[i].kept);
+		if (!span)
+			continue;
+		assert_int_equal(span->record.size, sizes[i].kept);
+		assert_memory_equal((const char *)span->record.data + 2, payload,
+				    sizes[i].kept - 2);
+	}
+}
+
 static void cpus_are_apart(void **state)
 {
 	(void)state;
@@ -342,6 +396,21 @@ static void a_visit_without_end(void **state)
 	for (i = 0; i < HYPTRACE_NEST_MAX - 2; i++)
 		expect_stack("el2;__seven", 1);
 	expect_stack("el2;hvc", 85);
+	/* the time of a call that is in no other one is that of the visit */
+	begin_nest(HYPTRACE_VISIT_KINDS);
+	PUT(300, 0, hyp_enter, .reason = 1);
+	PUT(320, 0, host_smc, .id = 0x84000000, .duration = 15);
+	for (i = 0; i < HYPTRACE_NEST_MAX - 1; i++)
+		PUT(300 + i, 1, host_hcall, .id = 7, .duration = 1);
+	for (i = 0; i < HYPTRACE_NEST_MAX - 1; i++)
+		expect_stack("el2;__seven", 1);
+	PUT(400, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc", 100);
+	/* the run of a guest stays: it is in nothing */
+	PUT(500, 0, hyp_enter, .reason = 5);
+	PUT(530, 0, guest_exit, .code = 2, .duration = 80);
+	EXPECT_WAIT();
+	expect_next(530, 0, 1);
 }
 
 static void long_stacks(void **state)
@@ -370,6 +439,8 @@ int main(void)
 		TEST(guest_in_a_hypercall),
 		TEST(firmware),
 		TEST(same_tick),
+		TEST(before_the_clock),
+		TEST(long_payloads),
 		TEST(cpus_are_apart),
 		TEST(calls_that_are_not_shown),
 		TEST(kinds_that_are_not_recorded),

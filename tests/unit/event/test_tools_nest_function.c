@@ -281,6 +281,14 @@ static void functions_of_broken_visits(void **state)
 	PUT(190, 0, host_hcall, .id = 7, .duration = 10);
 	PUT(200, 0, hyp_enter, .reason = 1);
 	expect_stack("el2;__seven", 10);
+	/* a function that waits for its caller, which may not be recorded either */
+	begin_nest(ALL_KINDS);
+	PUT(140, 0, host_hcall, .id = 7, .duration = 30);
+	FUNC(150, HANDLE_SHARE, 1, 115, 120);
+	EXPECT_WAIT();
+	PUT(200, 0, hyp_enter, .reason = 1);
+	expect_stack("el2;__seven;handle___share", 5);
+	expect_stack("el2;__seven", 25);
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, describe_and_begin, end_nest)

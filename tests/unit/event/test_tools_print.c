@@ -94,8 +94,10 @@ static char *line_of(const struct hyptrace_event *event, const void *payload, ui
 	if (size >= sizeof(id))
 		memcpy(data, &id, sizeof(id));
 	end = hyptrace_formats_line(formats, &rec, line);
-	if (end)
+	if (end) {
+		assert_in_range(end - line, 0, HYPTRACE_LINE_MAX);
 		text = strndup(line, end - line);
+	}
 	free(line);
 	free(data);
 	return text;
@@ -338,6 +340,42 @@ static void small_payloads(void **state)
 	}
 }
 
+#define SIXTY	"sixty bytes take most of the room that a line has in memory: "
+
+/* Lines of short payloads are remembered, many at the same place. Each payload has its own line. */
+static void remembered(void **state)
+{
+	static struct hyptrace_field list[] = {
+		{ "first", "u16", 2, 2, false, NULL, 0 }, { "last", "u16", 8, 2, false, NULL, 0 },
+	};
+	static const struct hyptrace_event unknown = { .id = 0 };
+	uint16_t payload[6] = {}, zeros[6] = {};
+	char expected[32];
+	unsigned int i;
+
+	(void)state;
+	add("short", "\"%u %u\", REC->first, REC->last", sizeof(payload), list, 2);
+	add("long", "\"" SIXTY "%u\", REC->last", sizeof(payload), list, 2);
+	begin("", ": ");
+	for (i = 0; i < 4000; i++) {
+		payload[1] = i / 2 < 1000 ? i / 2 : 1000;
+		payload[4] = i / 2 - payload[1];
+		snprintf(expected, sizeof(expected), "short: %u %u", payload[1], payload[4]);
+		expect(&events[0], payload, expected);
+		assert_null(line_of(&unknown, zeros, sizeof(zeros)));
+	}
+	/* a payload that is too short has the same first and last bytes */
+	memcpy(payload, (uint16_t[]){ 1, 5, 1, 5, 1, 5 }, sizeof(payload));
+	for (i = 0; i < 2; i++) {
+		expect(&events[0], payload, "short: 5 1");
+		assert_null(line_of(&events[0], payload, 8));
+	}
+	for (i = 0; i < 4; i++) {
+		payload[4] = i % 2;
+		expect(&events[1], payload, i % 2 ? "long: " SIXTY "1" : "long: " SIXTY "0");
+	}
+}
+
 /* Formats that the library leaves to libtraceevent */
 static void left_alone(void **state)
 {
@@ -515,7 +553,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hyp_events), TEST(numbers), TEST(symbols), TEST(texts),
-		TEST(small_payloads), TEST(left_alone), TEST(line_limit),
+		TEST(small_payloads), TEST(remembered), TEST(left_alone), TEST(line_limit),
 		TEST(line_limit_of_names), TEST(no_such_record), TEST(digits),
 	};
 
