@@ -185,6 +185,11 @@ def elf_heads():
         check(f"an ELF file: {what}", good[:at] + new + good[at + len(new):], [],
               ["its ELF header is damaged, or that of another kind of machine"], 2)
     check("an ELF file: half a head", good[:40], [], ["cannot read the dump"], 2)
+    # where an ELF file has the place and the number of its segments, another one has the name of the system
+    other = kdump(build([Ring(*A), Ring(*B, [])]))
+    segment = struct.pack("<IIQQQQQQ", 1, 0, len(other) + PAGE, 0, BASE, PAGE, PAGE, 0)
+    check("no ELF file", other[:32] + struct.pack("<Q", len(other)) + other[40:56] + b"\1" + other[57:] + segment,
+          lines(flat(A), flat(B)))
     check("a flattened dump", b"makedumpfile".ljust(PAGE, b"\0"), [], ["is flattened: first make a file of it"], 2)
 
 
