@@ -222,6 +222,33 @@ static void names_of_values(void **state)
 	assert_int_equal(meaning->trap, 2);
 }
 
+/* Fields that have names of values by another field, or that the sentence of the event knows */
+static void names_that_depend(void **state)
+{
+	static const char depend[] =
+		" host_hcall.id host_hcall.ret host_smc.ret psci_call.ret host_ffa_call.err "
+		"host_mem_abort.esr host_mem_abort.ret guest_exit.ec guest_exit.esr "
+		"vcpu_illegal_trap.esr mem_transition.ret ";
+	const struct hyptrace_field *field;
+	unsigned int raw, i, j;
+	char name[64];
+
+	(void)state;
+	for (raw = 0; raw < 2; raw++) {
+		for (i = 0; i < NR_EVENTS; i++)
+			for (j = 0; j < events[i].nr_fields; j++) {
+				field = events[i].fields[j];
+				snprintf(name, sizeof(name), " %s.%s ", events[i].name,
+					 field->name);
+				if (hyptrace_formats_name_depends(formats, &events[i], field) !=
+				    (!raw && strstr(depend, name)))
+					fail_msg("%s", name);
+			}
+		/* without sentences, each value has one name */
+		hyptrace_formats_set_raw(formats);
+	}
+}
+
 static void arguments(void **state)
 {
 	const struct hyptrace_meaning *hcall, *smc;
@@ -459,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values, begin, end),
 		cmocka_unit_test_setup_teardown(names, begin, end),
 		cmocka_unit_test_setup_teardown(names_of_values, begin, end),
+		cmocka_unit_test_setup_teardown(names_that_depend, begin, end),
 		cmocka_unit_test_setup_teardown(arguments, begin, end),
 		cmocka_unit_test_setup_teardown(results, begin, end),
 		cmocka_unit_test(other_descriptions),
