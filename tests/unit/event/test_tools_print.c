@@ -396,6 +396,8 @@ static void left_alone(void **state)
 		"\"%s\", __print_hex(REC->text, 4)", "\"%10s\", __print_symbolic(REC->n, { 1, \"a\" })",
 		"\"%s\", __print_symbolic(REC->n, { -1, \"a\" })",
 		"\"%s\", __print_symbolic(REC->n + 1, { 1, \"a\" })",
+		"\"%s\", __print_symbolic(REC->wide, { 0x8000000000000000, \"a\" })",
+		"\"%s\", __print_symbolic(REC->n, { 1x, \"a\" })",
 		"\"%s\", __print_symbolic(REC->n, { 1, \"a\\tb\" })",
 		"\"%s\", __print_flags(REC->wide, \"\\t\", { 1, \"a\" })",
 		"\"%s\", __print_flags(REC->wide, \"|\", { 0x8000000000000000, \"a\" })",
