@@ -325,7 +325,7 @@ static int collect(struct tracefs_reader *r)
 	int file = memfd_create("hyptrace", MFD_CLOEXEC);
 	size_t taken = 0;
 	char buf[16 << 10];
-	/* shared->at has a place for each sub-buffer: also for those in the pipe, and for the last */
+	/* shared->at has a place for each sub-buffer, also in the pipe, and for the last one */
 	const size_t max = (TRACEFS_UNREAD_MAX - 2) * page - PIPE_SIZE - sizeof(buf);
 	ssize_t n = 1;
 
