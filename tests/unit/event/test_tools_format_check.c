@@ -86,6 +86,12 @@ static void declarations(void **state)
 	field(FORMAT_GOOD, "field:const char *name[2]; offset:4; size:4;");
 	field(FORMAT_GOOD, "field:u32 n;offset:4;size:4;signed:0;");
 	field(FORMAT_GOOD, "field:__data_loc char[] name; offset:4; size:4; signed:-1;");
+	/* libtraceevent would know no field of the last word, and crash where that is printed */
+	field(FORMAT_BAD, "field:uchar[]8 name; offset:4; size:4; signed:0;");
+	field(FORMAT_BAD, "field:char[] 8 name; offset:4; size:4; signed:0;");
+	field(FORMAT_BAD, "field:char[]name; offset:4; size:4; signed:0;");
+	field(FORMAT_GOOD, "field:char[16] name; offset:4; size:4; signed:0;");
+	field(FORMAT_GOOD, "field:char[16] name[2]; offset:4; size:4; signed:0;");
 	field(FORMAT_BAD, "field:u32 n");
 	field(FORMAT_BAD, "field:u32 n;");
 	field(FORMAT_BAD, "field:u32 n; offset:4;");

@@ -292,7 +292,7 @@ static bool take_value(struct check *c, const char *name, const char *expected)
 static bool check_field(struct check *c)
 {
 	static const char type[] = "common_type";
-	const char *from, *begin = c->at, *end = begin + strcspn(begin, ";");
+	const char *from, *begin = c->at, *end = begin + strcspn(begin, ";"), *name;
 	bool is_type;
 
 	for (from = c->at; from < end; from++)
@@ -305,6 +305,10 @@ static bool check_field(struct check *c)
 		if (*c->at == '[' &&
 		    (!memchr(c->at, ']', end - c->at) || !hyptrace_is_word(c->at[-1])))
 			return false;
+	/* libtraceevent takes the first word behind brackets for the name, and needs no blank */
+	name = memchr(begin, ']', end - begin);
+	if (name && ++name < end && (*name++ != ' ' || memchr(name, ' ', end - name)))
+		return false;
 	/* libtraceevent reads the number of any event where one event has it */
 	is_type = memmem(begin, end - begin, type, strlen(type));
 	if (!take(c, ";") || !take_value(c, "offset:", is_type ? "0" : NULL) ||
