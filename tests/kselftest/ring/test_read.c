@@ -475,6 +475,8 @@ TEST_F(read, child_and_parent_share_the_descriptor)
 #define NR_READERS	3
 #define NR_PAGES	200
 #define NR_SHARED	(NR_PAGES * PER_SUBBUF)
+/* With KASAN and lockdep, in an emulator */
+#define PATIENCE_S	300
 
 /*
  * Read until the ring is empty, and count each event in @seen. The kernel has to fault the memory
@@ -513,7 +515,7 @@ static int read_shared(uint8_t *seen, int fd, uint16_t event)
 	}
 }
 
-TEST_F(read, processes_that_read_one_descriptor_share_its_events)
+TEST_F_TIMEOUT(read, processes_that_read_one_descriptor_share_its_events, PATIENCE_S)
 {
 	const uint16_t event = control_event_id(&self->nl, variant->remote, "selftest");
 	unsigned int i, page, once, round;
