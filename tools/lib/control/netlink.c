@@ -216,7 +216,7 @@ int hyptrace_nl_send(struct hyptrace *h, struct nl_msg *msg, hyptrace_nl_fn fn, 
 		     struct hyptrace_error *err)
 {
 	struct call call = { .fn = fn, .arg = arg, .err = err };
-	int tries, ret = 0;
+	int tries, ret;
 
 	if (!msg)
 		return hyptrace_error_memory(err);
