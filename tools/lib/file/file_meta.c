@@ -298,10 +298,6 @@ static int get_string(struct parser *p, char **text)
 	if (p->at == p->end)
 		return fail(p, "a text has no end");
 	p->at++;
-	/* the line may be much longer */
-	to = realloc(*text, to - *text + 1);
-	if (to)
-		*text = to;
 	return 0;
 }
 
