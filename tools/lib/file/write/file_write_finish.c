@@ -79,8 +79,7 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 	size = MIN(size, room_on_disk(w));
 	if (part->fd >= 0)
 		done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
-	if (done < part->left_size)
-		done = count_unwritten(w, part, done);
+	done = count_unwritten(w, part, done);
 	part->size += done;
 	if (part->fd >= 0)
 		(void)!ftruncate(part->fd, part->begin + part->size);
