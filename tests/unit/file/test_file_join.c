@@ -205,10 +205,67 @@ static void test_slow_writer(void **state)
 	w = NULL;
 }
 
-/* What was read is compressed 400 ms later, though nothing new is there. */
+/*
+ * A ring is slow if it held fewer than 16 sub-buffers before it was empty. Calls that fail do not
+ * count.
+ */
+static void fast_writer(unsigned int flags, unsigned int nr, unsigned int at_once)
+{
+	unsigned int i;
+	int ends[2];
+
+	hyptrace_file_abandon(w);
+	w = begin("a.dat", flags);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	for (i = 0; i < nr + 2; i++) {
+		assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
+		if (i < nr)
+			assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
+		if (i != nr - 1)
+			continue;
+		assert_int_equal(hyptrace_file_splice(w, 2, -1, &err), -EBADF);
+		assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
+	}
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), at_once * SUBBUF);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_fast_writer(void **state)
+{
+	(void)state;
+	fast_writer(0, 15, 1);
+	fast_writer(0, 16, 2);
+	fast_writer(HYPTRACE_FILE_ZSTD, 15, 1);
+	fast_writer(HYPTRACE_FILE_ZSTD, 16, 2);
+}
+
+/* Without a ring, nothing is written. */
+static int64_t look_for_more(int ring)
+{
+	return ring < 0 ? hyptrace_file_write(w, 2, NULL, 0, &err) :
+			  hyptrace_file_splice(w, 2, ring, &err);
+}
+
+static void expect_flush(int ring)
+{
+	const uint64_t size = hyptrace_file_size(w);
+	unsigned int waits;
+
+	clock_time.tv_nsec += 399 * 1000 * 1000;
+	assert_int_equal(look_for_more(ring), 0);
+	assert_non_null(w->parts[1].chunk);
+	clock_time.tv_nsec += 1000 * 1000;
+	assert_int_equal(look_for_more(ring), 0);
+	/* the thread writes it */
+	for (waits = 0; hyptrace_file_size(w) == size && waits < 10000; waits++)
+		usleep(1000);
+	assert_true(hyptrace_file_size(w) > size);
+}
+
+/* What was read or written is compressed 400 ms later, though nothing new is there. */
 static void test_flushes_a_chunk(void **state)
 {
-	unsigned int waits;
 	int ends[2];
 
 	(void)state;
@@ -217,12 +274,9 @@ static void test_flushes_a_chunk(void **state)
 	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
 	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
-	clock_time.tv_nsec += 400 * 1000 * 1000;
-	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
-	/* the thread writes it */
-	for (waits = 0; hyptrace_file_size(w) == w->head_size && waits < 10000; waits++)
-		usleep(1000);
-	assert_true(hyptrace_file_size(w) > w->head_size);
+	expect_flush(ends[0]);
+	assert_int_equal(hyptrace_file_write(w, 2, from, SUBBUF, &err), 0);
+	expect_flush(-1);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -239,6 +293,7 @@ int main(void)
 		TEST(test_refuses_what_does_not_fit),
 		TEST(test_refuses_damage),
 		TEST(test_slow_writer),
+		TEST(test_fast_writer),
 		TEST(test_flushes_a_chunk),
 	};
 
