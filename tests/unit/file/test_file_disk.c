@@ -523,7 +523,7 @@ static void descriptors(void **state)
 static void descriptor_0(void **state)
 {
 	const int input = dup(0);
-	int fd;
+	int ends[2], fd, i;
 
 	(void)state;
 	w = begin("a.dat", 0);
@@ -554,6 +554,18 @@ static void descriptor_0(void **state)
 	assert_int_equal(w->out, 0);
 	assert_int_equal(write_some(2, 1), 0);
 	assert_int_equal(finish(), 0);
+	/* or the pipe, of which there is one */
+	dup2(input, 0);
+	w = begin("d.dat", 0);
+	open_ring(ends);
+	close(0);
+	for (i = 0; i < 2; i++) {
+		put(ends, 1, 1);
+		assert_int_equal(take(ends, 1), SUBBUF);
+		assert_int_equal(w->pipe[0], 0);
+	}
+	close_ring(ends);
+	hyptrace_file_abandon(w);
 	dup2(input, 0);
 	close(input);
 }
