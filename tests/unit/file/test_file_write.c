@@ -144,24 +144,28 @@ static void expect_meta(void)
 	at += end + 5 - text;
 }
 
-static void expect_options_end(void)
+/* Options that both versions have: those of the CPUs come first, in the order of the CPUs. */
+static void expect_common_options(void)
 {
-	unsigned int id, nr_stats = 0;
+	char text[32];
+	unsigned int i;
 
-	while ((id = take(2))) {
-		const size_t size = take(4);
+	for (i = 0; i < CPUS; i++) {
+		size_t size, len = snprintf(text, sizeof(text), "CPU: %u\nentries: ", cpu_ids[i]);
 
-		if (id == 2)
-			nr_stats += !strncmp(file + at, "CPU: ", 5);
-		else if (id == 5)
-			assert_string_equal(file + at, "Linux");
-		else
-			assert_int_equal(id, 9);
+		assert_int_equal(take(2), 2);
+		size = take(4);
+		assert_int_equal(strncmp(file + at, text, len), 0);
 		/* they are strings */
-		assert_int_equal(file[at + size - 1], '\0');
+		assert_int_equal(strlen(file + at), size - 1);
 		at += size;
 	}
-	assert_int_equal(nr_stats, CPUS);
+	assert_int_equal(take(2), 5);
+	assert_int_equal(take(4), sizeof("Linux"));
+	want_string("Linux");
+	assert_int_equal(take(2), 9);
+	assert_int_equal(take(4), sizeof("hyptrace 1"));
+	want_string("hyptrace 1");
 }
 
 static unsigned int index_of(unsigned int cpu)
@@ -189,7 +193,8 @@ static void check_version_6(void)
 	expect_names();
 	assert_int_equal(take(4), 6);
 	want_string("options  ");
-	expect_options_end();
+	expect_common_options();
+	assert_int_equal(take(2), 0);
 	want_string("flyrecord");
 	for (cpu = 0; cpu < 6; cpu++) {
 		offset = take(8);
@@ -311,8 +316,9 @@ static void check_buffer(void)
 
 static void test_version_7(void **state)
 {
-	uint64_t end, sections = 0;
+	uint64_t end, offset;
 	unsigned int id;
+	size_t next;
 
 	(void)state;
 	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
@@ -326,25 +332,28 @@ static void test_version_7(void **state)
 	expect_meta();
 	at = end;
 	expect_section(0, &end);
-	do {
-		size_t next;
-
-		id = take(2);
-		next = take(4);
-		next += at;
-		if (id >= 16) {
-			check_section(id, take(8));
-			sections++;
-		} else if (id == 8) {
-			assert_int_equal(take(4), 6);
-		} else if (id == 3) {
-			check_buffer();
-		} else if (!id) {
-			assert_int_equal(take(8), 0);
-		}
+	for (id = 16; id <= 21; id++) {
+		assert_int_equal(take(2), id);
+		assert_int_equal(take(4), 8);
+		offset = take(8);
+		next = at;
+		check_section(id, offset);
 		at = next;
-	} while (id);
-	assert_int_equal(sections, 6);
+	}
+	/* the number of CPUs */
+	assert_int_equal(take(2), 8);
+	assert_int_equal(take(4), 4);
+	assert_int_equal(take(4), 6);
+	expect_common_options();
+	assert_int_equal(take(2), 3);
+	next = take(4);
+	next += at;
+	check_buffer();
+	assert_int_equal(at, next);
+	/* no options follow */
+	assert_int_equal(take(2), 0);
+	assert_int_equal(take(4), 8);
+	assert_int_equal(take(8), 0);
 	assert_int_equal(at, end);
 	free(file);
 }
