@@ -70,6 +70,9 @@ static void short_words(void **state)
 {
 	(void)state;
 	assert_null(hyptrace_nearest("xy", NULL, "ec"));
+	assert_null(hyptrace_nearest("x", NULL, "e"));
+	assert_null(hyptrace_nearest("", NULL, "e"));
+	assert_string_equal(hyptrace_nearest("e", NULL, "e"), "e");
 	assert_string_equal(hyptrace_nearest("xy", NULL, "ey"), "ey");
 }
 
