@@ -217,7 +217,8 @@ int hyptrace_file_read_headers(struct hyptrace_file *f, struct hyptrace_error *e
 
 /* file_formats.c: the formats of a file that has no description */
 void hyptrace_section_read(struct hyptrace_file *f, struct file_cursor *c, enum file_option id);
-int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err);
+struct hyptrace_formats *hyptrace_file_read_formats(struct hyptrace_file *f,
+						    struct hyptrace_error *err);
 
 /* file_data.c: the bytes of sub-buffers */
 uint32_t hyptrace_file_u32(const struct hyptrace_file *f, const char *at);

@@ -266,7 +266,8 @@ static bool add_event(struct hyptrace_file_meta *meta, struct tep_event *from)
 	return true;
 }
 
-int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *err)
+struct hyptrace_formats *hyptrace_file_read_formats(struct hyptrace_file *f,
+						    struct hyptrace_error *err)
 {
 	struct tep_handle *tep = tep_alloc();
 	struct file_cursor c;
@@ -274,7 +275,7 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	int nr, ret = 0;
 
 	if (!tep)
-		return hyptrace_error_memory(err);
+		return hyptrace_error_null(hyptrace_error_memory(err));
 	/* return values report failures: libtraceevent must not print to stderr */
 	tep_set_loglevel(TEP_LOG_NONE);
 	/* the records are converted before libtraceevent sees them */
@@ -296,11 +297,9 @@ int hyptrace_file_read_formats(struct hyptrace_file *f, struct hyptrace_error *e
 	for (nr = 0; !ret && nr < tep_get_events_count(tep); nr++)
 		if (!add_event(&f->meta, tep_get_event(tep, nr)))
 			ret = hyptrace_error_memory(err);
-	if (ret) {
-		tep_free(tep);
-		return ret;
-	}
-	f->meta.info.formats = hyptrace_formats_make(tep, true, f->meta.info.events,
-						     f->meta.info.nr_events, err);
-	return 0;
+	if (!ret)
+		return hyptrace_formats_make(tep, true, f->meta.info.events,
+					     f->meta.info.nr_events, err);
+	tep_free(tep);
+	return NULL;
 }

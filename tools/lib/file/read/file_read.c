@@ -203,12 +203,11 @@ static int open_file(struct hyptrace_file *f, const char *path, struct hyptrace_
 	if (f->is_host)
 		become_host(f);
 	ret = add_cpus(f, err) ?: hyptrace_file_place(f, err);
-	if (!ret && !f->is_ours)
-		ret = hyptrace_file_read_formats(f, err);
-	else if (!ret)
-		info->formats = hyptrace_file_make_formats(f, err);
+	if (!ret)
+		info->formats = f->is_ours ? hyptrace_file_make_formats(f, err) :
+					     hyptrace_file_read_formats(f, err);
 	if (ret || !info->formats)
-		return ret ?: -ENOMEM;
+		return ret ?: -err->errnum;
 	if (!info->compression)
 		info->compression = strdup("none");
 	if (!info->compression)
