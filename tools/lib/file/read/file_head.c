@@ -191,8 +191,7 @@ static void read_option(struct hyptrace_file *f, struct file_cursor *c, uint16_t
 		read_option_text(c, size, &info->recorder);
 		break;
 	}
-	if (!c->ret)
-		c->pos = end;
+	c->pos = end;
 }
 
 static void read_header_info(struct hyptrace_file *f, struct file_cursor *c, uint64_t offset)
