@@ -429,6 +429,9 @@ static void long_stacks(void **state)
 	assert_string_equal(text, "el2;hvc");
 	assert_int_equal(hyptrace_span_stack(span, text, 2), 0);
 	assert_string_equal(text, "");
+	text[0] = 'x';
+	assert_int_equal(hyptrace_span_stack(span, text, 0), 0);
+	assert_int_equal(text[0], 'x');
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, describe_and_begin, end_nest)

@@ -18,9 +18,10 @@ enum { HANDLE_HCALL, HANDLE_SHARE, OUTER, INNER, LEAF, PSCI_HANDLER };
 #define ALL_KINDS	(HYPTRACE_VISIT_KINDS | HYPTRACE_FUNCTION_KINDS)
 
 /* A function, from @begin to @end, is recorded at @ts. */
-#define FUNC(ts, id_, depth_, begin, end)				\
-	PUT(ts, 0, func, .id = id_, .depth = depth_, .duration = (end) - (begin),	\
-	    .ago = (ts) - (end))
+#define FUNC_OF(ts, id_, depth_, begin, end, is_counted)		\
+	add(0, ts, "func", &(struct entry_func){ .id = id_, .depth = depth_,	\
+	    .duration = (end) - (begin), .ago = (ts) - (end) }, is_counted, 0)
+#define FUNC(ts, id, depth, begin, end)	FUNC_OF(ts, id, depth, begin, end, true)
 
 static void functions_in_a_visit(void **state)
 {
@@ -42,6 +43,21 @@ static void functions_in_a_visit(void **state)
 	expect_stack("el2;hvc;handle_host_hcall;__seven", 15);
 	expect_stack("el2;hvc;handle_host_hcall", 10);
 	expect_stack("el2;hvc", 20);
+	EXPECT_WAIT();
+}
+
+/* Nor do they take time of the others. */
+static void functions_that_are_not_shown(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	FUNC_OF(190, LEAF, 2, 120, 130, false);
+	FUNC(190, INNER, 1, 115, 145);
+	FUNC_OF(190, OUTER, 0, 110, 150, false);
+	PUT(200, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;inner", 30);
+	expect_stack("el2;hvc", 70);
 	EXPECT_WAIT();
 }
 
@@ -297,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(functions_in_a_visit),
+		TEST(functions_that_are_not_shown),
 		TEST(functions_in_a_tick),
 		TEST(functions_with_rounded_times),
 		TEST(calls_in_functions),
