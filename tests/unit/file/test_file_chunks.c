@@ -19,12 +19,12 @@ static uint32_t random_below(uint32_t limit)
 	return (seed >> 8) % limit;
 }
 
-static struct hyptrace_file *begin(enum image_kind kind)
+static struct hyptrace_file *begin(enum image_kind kind, unsigned int events)
 {
 	struct hyptrace_file *file;
 
 	image_init(&image, kind, false, SUBBUF, CPUS);
-	fill(&image, 2000, 1000);
+	fill(&image, events, 1000);
 	file = open_image(&image);
 	assert_true(image.cpus[0].size / SUBBUF > 10);
 	return file;
@@ -56,7 +56,7 @@ static void any_place(void **state)
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
-		file = begin(kind);
+		file = begin(kind, 2000);
 		for (i = 0; i < 3000; i++) {
 			cpu = random_below(CPUS);
 			size = image.cpus[cpu].size;
@@ -88,14 +88,14 @@ static void in_order(void **state)
 
 	(void)state;
 	for (step = 0; step < 3; step++) {
-		file = begin(IMAGE_ZSTD);
+		file = begin(IMAGE_ZSTD, 30000);
 		for (at = 0; at < image.cpus[0].size; at += SUBBUF) {
 			assert_int_equal(read_at(file, 0, at, SUBBUF + step * 100), SUBBUF);
 			if (step && at < image.cpus[1].size)
 				assert_int_equal(read_at(file, 1, at, SUBBUF), SUBBUF);
 		}
 		assert_int_equal(read_at(file, 0, at, SUBBUF), 0);
-		/* alone, the CPU needs to decompress each chunk only once */
+		/* alone, the CPU needs to find and decompress each chunk only once */
 		hyptrace_file_progress(file, &bytes, &all);
 		if (!step)
 			assert_in_range(bytes, 1, hyptrace_file_info(file)->cpus[0]->size * 3 / 2);
@@ -115,7 +115,7 @@ static void no_memory(void **state)
 	for (nth = 1; failed; nth++) {
 		char to[SUBBUF];
 
-		file = begin(IMAGE_ZSTD);
+		file = begin(IMAGE_ZSTD, 2000);
 		fail_alloc(nth);
 		n = hyptrace_data_read(file, &file->data[0], 0, to, SUBBUF, &err);
 		failed = fail_alloc_end();
@@ -161,11 +161,36 @@ static void damaged(void **state)
 	image_free(&image);
 }
 
+/* A chunk that lacks its compressed bytes is not the end. */
+static void empty_chunk(void **state)
+{
+	struct hyptrace_file *file;
+	struct file_data *data;
+	const uint32_t none = 0;
+	char to[2 * SUBBUF];
+	int64_t n;
+	int fd;
+
+	(void)state;
+	file = begin(IMAGE_ZSTD, 2000);
+	data = &file->data[0];
+	assert_int_equal(read_at(file, 0, 0, sizeof(to)), 2 * SUBBUF);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, &none, sizeof(none), data->offset + data->at.offset), 4);
+	close(fd);
+	n = hyptrace_data_read(file, data, 2 * SUBBUF, to, sizeof(to), &err);
+	assert_int_equal(n, -EBADMSG);
+	assert_non_null(strstr(err.text, "a chunk of 0 bytes cannot be decompressed"));
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_place), cmocka_unit_test(in_order),
 		cmocka_unit_test(no_memory), cmocka_unit_test(damaged),
+		cmocka_unit_test(empty_chunk),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
