@@ -294,6 +294,7 @@ static void fewer_threads(void **state)
 
 /* What was flushed before a batch */
 struct before {
+	bool		alone;
 	unsigned int	nr;
 	uint64_t	first;
 	uint64_t	previous;
@@ -303,6 +304,13 @@ static int check_times(void *state, const struct hyptrace_file_batch *batch)
 {
 	struct before *before = state;
 
+	/* two other threads have to wait for the first batch */
+	if (batch->has_times) {
+		sem_post(&others);
+	} else if (!before->alone) {
+		wait_for_others();
+		wait_for_others();
+	}
 	check(!hyptrace_file_wait(batch));
 	check(batch->has_times == !!before->nr);
 	if (before->nr)
@@ -317,18 +325,23 @@ static int check_times(void *state, const struct hyptrace_file_batch *batch)
 /* A batch knows the times of the first event of all, and of the one before it. */
 static void times_before(void **state)
 {
+	static const unsigned int flags[] = { 0, HYPTRACE_FILE_ALONE, HYPTRACE_FILE_BY_CPU };
 	struct hyptrace_file *file = begin(2, false, CPUS);
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		struct before before = {};
+	for (i = 0; i < 3; i++) {
+		struct before before = { .alone = flags[i] == HYPTRACE_FILE_ALONE };
 
+		assert_int_equal(sem_init(&others, 0, 0), 0);
+		/* the last events of all CPUs have an order in any case */
+		hyptrace_file_options(file)->last = i == 2 ? 2 * EVENTS : 0;
 		assert_int_equal(run(file, (struct hyptrace_file_work){
-			.flags = i ? HYPTRACE_FILE_ALONE : 0,
+			.flags = flags[i],
 			.arg = &before, .batch = check_times, .damage = no_damage,
 		}), 0);
 		assert_int_equal(before.nr, EVENTS);
+		sem_destroy(&others);
 	}
 	end(file);
 }
