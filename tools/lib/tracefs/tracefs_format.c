@@ -103,8 +103,8 @@ static char take_conversion(const char **at)
 	return *from && strchr("diuxXs", *from) ? *from : '\0';
 }
 
-/* Each field must be in the text once, as a number or as a name that is known. */
-static bool parse_print(struct tracefs_event *event, const char *text)
+/* Each field must be in the text once, as a number or as a name that is known; else no pieces. */
+static void parse_print(struct tracefs_event *event, const char *text)
 {
 	struct tracefs_piece *piece = event->pieces;
 	bool has[TRACEFS_FIELDS_MAX] = {};
@@ -115,7 +115,7 @@ static bool parse_print(struct tracefs_event *event, const char *text)
 	at = text + 1;
 	end = *text == '"' ? strchr(at, '"') : NULL;
 	if (!end || memchr(text, '\\', end - text))
-		return false;
+		return;
 	args = end + 1;
 	for (;;) {
 		piece->text = at;
@@ -124,18 +124,18 @@ static bool parse_print(struct tracefs_event *event, const char *text)
 		if (!at)
 			break;
 		if (piece == event->pieces + event->nr_fields)
-			return false;
+			return;
 		piece->conversion = take_conversion(&at);
 		piece->field = take_field(event, &args);
 		if (!piece->conversion || !piece->field || has[piece->field - event->fields] ||
 		    (piece->conversion == 's' && !piece->field->is_reason) || at > end)
-			return false;
+			return;
 		has[piece->field - event->fields] = true;
 		piece++;
 	}
 	piece->field = NULL;
-	event->nr_pieces = piece - event->pieces + 1;
-	return piece == event->pieces + event->nr_fields;
+	if (piece == event->pieces + event->nr_fields)
+		event->nr_pieces = event->nr_fields + 1;
 }
 
 /* Android's EL2 records no reasons: with an unknown one, the time at EL2 can be summed up. */
@@ -162,6 +162,7 @@ bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 	unsigned int id;
 
 	event->nr_fields = 0;
+	event->nr_pieces = 0;
 	event->size = sizeof(event->id);
 	for (; *line; line = *end ? end + 1 : end) {
 		line += strspn(line, " \t");
@@ -178,8 +179,7 @@ bool hyptrace_tracefs_parse_format(struct tracefs_event *event, bool is_raw)
 	}
 	if (!has_id || !print)
 		return false;
-	if (!parse_print(event, print))
-		event->nr_pieces = 0;
+	parse_print(event, print);
 	if (event->nr_pieces || is_raw)
 		return add_reason(event);
 	/* all that there is to see */

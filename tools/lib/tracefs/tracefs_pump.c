@@ -105,7 +105,6 @@ static void take(struct pump *p)
 static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 {
 	bool is_ending = false;
-	int again;
 	ssize_t n;
 
 	while (!p->page.has_failed) {
@@ -119,9 +118,9 @@ static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 			break;
 		if (__atomic_load_n(&shared->is_ending, __ATOMIC_ACQUIRE)) {
 			/* the kernel looks at the hypervisor's ring when it opens the pipe */
-			again = openat(p->t->dir, p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-			if (again >= 0)
-				close(again);
+			auto_close int again = openat(p->t->dir, p->file,
+						      O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
 			set_tick(END_TICK_USEC);
 			is_ending = true;
 		} else if (n == 0 || errno == EAGAIN) {
