@@ -321,8 +321,7 @@ void hyptrace_memory_close(struct dump_memory *mem)
 	if (!mem)
 		return;
 	close_kdump(mem);
-	if (mem->fd >= 0)
-		close(mem->fd);
+	close(mem->fd);
 	free(mem);
 }
 
