@@ -342,7 +342,7 @@ tracefs-srcs := $(netlink-srcs) $(call library,tracefs.c tracefs_format.c tracef
 	decode.c device.c) fail_alloc.c
 test_tools_tracefs_query-srcs := $(tracefs-srcs)
 test_tools_tracefs_query-cflags := $(tools-cflags)
-test_tools_tracefs_query-libs := $(tools-libs) $(fail-alloc)
+test_tools_tracefs_query-libs := $(tools-libs) $(fail-alloc) -Wl,--wrap=uname
 test_tools_tracefs_state-srcs := $(tracefs-srcs)
 test_tools_tracefs_state-cflags := $(tools-cflags)
 test_tools_tracefs_state-libs := $(tools-libs) $(fail-alloc)

@@ -324,6 +324,7 @@ static void bad_formats_are_refused(void **state)
 		"", "name: x\n", "name: x\nID: 3\n", "ID: 99999\nprint fmt: \"\"\n",
 		"ID: 3\n\tfield:u8 a;\toffset:2;\tsize:3;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
 		"ID: 3\n\tfield:u8 a[4];\toffset:2;\tsize:4;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
+		"ID: 3\n\tfield:u8[] a;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
 		"ID: 3\n\tfield:a;\toffset:2;\tsize:1;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
 		"ID: 3\n\tfield:u8 a\nprint fmt: \"%u\", REC->a\n",
 		"ID: 3\n\tfield:u8 a;\toffset:99999;\tsize:1;\tsigned:0;\nprint fmt: \"%u\", REC->a\n",
@@ -464,6 +465,11 @@ static void names_and_reasons(void **state)
 	assert_string_equal(event.fields[1].type, "u8");
 	assert_string_equal(event.fields[1].name, "reason");
 	assert_true(event.fields[1].is_reason && event.fields[1].is_unknown);
+	/* a type with a blank and an asterisk */
+	snprintf(text, sizeof(text), "ID: 3\n" FIELD("const char *", "name", 2, 8, 0)
+		 "print fmt: \"%%llx\", REC->name\n");
+	assert_true(hyptrace_tracefs_parse_format(&event, false));
+	assert_string_equal(event.fields[0].type, "const char *");
 	/* other events need none */
 	strcpy(event.name, "hyp_ente");
 	assert_true(hyptrace_tracefs_parse_format(&event, false));
@@ -519,6 +525,9 @@ static void raw_records(void **state)
 	hyptrace_tracefs_flush(&t.page);
 	rec = next();
 	assert_true(rec.lost == HYPTRACE_LOST_UNKNOWN);
+	/* a full page */
+	subbuf->commit = PAGE - sizeof(*subbuf);
+	assert_true(hyptrace_tracefs_raw(&t.tracefs, &t.page, page, PAGE));
 }
 
 int main(void)

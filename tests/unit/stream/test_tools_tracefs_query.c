@@ -3,8 +3,21 @@
 #include "tracefs_folder.h"
 
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "fail_alloc.h"
+
+/* The release of the kernel that the library sees; NULL: uname() fails. The linker redirects it. */
+static const char *release = "";
+
+int __wrap_uname(struct utsname *name);
+int __wrap_uname(struct utsname *name)
+{
+	if (!release)
+		return -1;
+	strcpy(name->release, release);
+	return 0;
+}
 
 static struct hyptrace_remote *remote(void)
 {
@@ -183,6 +196,42 @@ static void other_events(void **state)
 	big[(16 << 10) - 2] = 0;
 	put("events/other/five/format", big);
 	assert_int_equal(nr_events(), 6);
+}
+
+/* Is a field seen that only raw records have? */
+static bool is_raw(void)
+{
+	struct hyptrace_event *found;
+	bool is_seen;
+
+	open_with(NULL);
+	assert_int_equal(hyptrace_get_event(h, NULL, "printk", &found, &err), 0);
+	is_seen = !strcmp(found->fields[0]->name, "fmt_id");
+	hyptrace_free_event(found);
+	return is_seen;
+}
+
+/* Raw records are read from 6.18 on. */
+static void kernels_with_raw_pipes(void **state)
+{
+	static const char *const new[] = { "6.18.0-rc1+", "6.19", "7.0.0", "10.1.2" };
+	static const char *const old[] = { "5.18.0", "6.17.9", "6", "x", NULL };
+	unsigned int i;
+
+	(void)state;
+	event("hypervisor", "printk", 6, "\tfield:u8 fmt_id;\toffset:2;\tsize:1;\tsigned:0;",
+	      "Unknown");
+	release = "6.18.0";
+	assert_false(is_raw());
+	put("per_cpu/cpu0/trace_pipe_raw", "");
+	for (i = 0; i < sizeof(new) / sizeof(*new); i++) {
+		release = new[i];
+		assert_true(is_raw());
+	}
+	for (i = 0; i < sizeof(old) / sizeof(*old); i++) {
+		release = old[i];
+		assert_false(is_raw());
+	}
 }
 
 static void refused(const char *path, const char *names, int errnum, const char *said)
@@ -372,6 +421,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(kernels_with_raw_pipes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_tracer, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_paths, setup, teardown),

@@ -170,6 +170,23 @@ static void readers_hold_events(void **state)
 	hyptrace_reader_close(reader);
 }
 
+/* Only the events that were chosen last are held. */
+static void events_held_in_turn(void **state)
+{
+	const uint16_t ids[] = { 4, 2, 5 };
+	struct hyptrace_reader *reader = hyptrace_reader_open_on(h, NULL, 0, 0, &err);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(hyptrace_reader_hold(reader, ids + i, 1, false, &err), 0);
+		assert_int_equal(*get(HCALL), i == 0 ? '1' : '0');
+		assert_int_equal(*get(ENTER), i == 1 ? '1' : '0');
+		assert_int_equal(*get(EXIT), i == 2 ? '1' : '0');
+	}
+	hyptrace_reader_close(reader);
+}
+
 static void closing_restores(void **state)
 {
 	const uint16_t ids[] = { 2, 5 };
@@ -281,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_it_cannot_do, setup, teardown),
 		cmocka_unit_test_setup_teardown(tracing_and_size, setup, teardown),
 		cmocka_unit_test_setup_teardown(readers_hold_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_held_in_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(closing_restores, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_guard_is_killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(hyptrace_is_killed, setup, teardown),
