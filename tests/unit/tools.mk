@@ -135,16 +135,18 @@ test_tools_top-cflags := $(test_tools_lines-cflags)
 # the other functions are not called
 test_tools_top-libs := $(tools-libs) $(patsubst %,-Wl$(comma)--defsym=%=die_no_memory,cmd_note parse_duration)
 
-dump-srcs := $(netlink-srcs) $(fake-netlink-srcs) $(call library,dump.c memory.c device.c) dump_image.c
+# image_build() takes the answers of a driver; nothing else of the fake kernel is used.
+dump-srcs := $(netlink-srcs) $(call library,dump.c memory.c device.c) dump_image.c conversation.c fail_alloc.c
+dump-libs := $(tools-libs) $(fail-alloc) -Wl$(comma)--defsym=fake_netlink_reply=conversation_read
 test_tools_dump-srcs := $(dump-srcs)
 test_tools_dump-cflags = $(tools-cflags) $(fake-netlink-cflags)
-test_tools_dump-libs := $(tools-libs) $(fail-alloc)
+test_tools_dump-libs := $(dump-libs)
 test_tools_dump_damage-srcs := $(dump-srcs)
 test_tools_dump_damage-cflags = $(tools-cflags) $(fake-netlink-cflags)
-test_tools_dump_damage-libs := $(tools-libs) $(fail-alloc)
+test_tools_dump_damage-libs := $(dump-libs)
 test_tools_dump_map-srcs := $(dump-srcs)
 test_tools_dump_map-cflags = $(tools-cflags) $(fake-netlink-cflags)
-test_tools_dump_map-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,mmap munmap)
+test_tools_dump_map-libs := $(dump-libs) $(patsubst %,-Wl$(comma)--wrap=%,mmap munmap)
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)

@@ -159,6 +159,26 @@ static void cut(void **state)
 	assert_null(hyptrace_open_dump("/proc/self/no", NULL, take_note, NULL, NULL));
 }
 
+/* A dump may have descriptor 0, and gives it back. */
+static void no_standard_input(void **state)
+{
+	const int input = dup(0);
+	struct hyptrace *h;
+	char path[32];
+	int fd = image_open(&image, path);
+
+	(void)state;
+	close(0);
+	assert_true(hyptrace_is_dump(path));
+	h = hyptrace_open_dump(path, NULL, NULL, NULL, &err);
+	assert_non_null(h);
+	assert_int_equal(fcntl(0, F_GETFD), FD_CLOEXEC);
+	hyptrace_close(h);
+	assert_int_equal(dup(input), 0);
+	close(input);
+	close(fd);
+}
+
 static void description(void **state)
 {
 	const char *damaged = "the description of remote \"hypervisor\" is damaged";
@@ -264,7 +284,8 @@ static void choice(void **state)
 	(void)state;
 	refused("hyp", ENODEV, "no such remote \"hyp\"");
 	hyptrace_close(accepted("hypervisor", CPUS, ""));
-	/* the first one has no rings */
+	/* the first one has no rings; the list of the second one changes, with any sum */
+	list_at(remote[0].rings)->sum++;
 	remote[1] = remote[0];
 	strcpy(remote[0].name, "first");
 	remote[0].rings = image_list(&image, &none, 1, 0, 0);
@@ -333,6 +354,7 @@ static void a_ring(void **state)
 	struct hyptrace_dump_list *list = ring_list(1), good = *list;
 	uint64_t address = list_at(remotes()->rings)->at[1];
 	uint64_t own[HYPTRACE_DUMP_SUBBUFS + SUBBUFS];
+	struct hyptrace *h;
 
 	(void)state;
 	memcpy(own, list->at, sizeof(own));
@@ -368,7 +390,10 @@ static void a_ring(void **state)
 	hyptrace_close(accepted(NULL, CPUS, ""));
 	/* CPU 1 has none, which is no loss */
 	list_at(remotes()->rings)->at[1] = 0;
-	hyptrace_close(accepted(NULL, 1, ""));
+	h = accepted(NULL, 1, "");
+	assert_null(h->backend->map(h->backend_arg, 1, &err));
+	assert_int_equal(err.errnum, ENXIO);
+	hyptrace_close(h);
 	list_at(remotes()->rings)->at[1] = address;
 	/* no page of it is there */
 	list->at[HYPTRACE_DUMP_SUBBUFS] = NOWHERE;
@@ -481,6 +506,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(first_page, build),
 		cmocka_unit_test_setup(cut, build),
+		cmocka_unit_test_setup(no_standard_input, build),
 		cmocka_unit_test_setup(description, build),
 		cmocka_unit_test_setup(other_description, build),
 		cmocka_unit_test_setup(choice, build),
