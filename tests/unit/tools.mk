@@ -147,6 +147,13 @@ test_tools_dump_damage-libs := $(dump-libs)
 test_tools_dump_map-srcs := $(dump-srcs)
 test_tools_dump_map-cflags = $(tools-cflags) $(fake-netlink-cflags)
 test_tools_dump_map-libs := $(dump-libs) $(patsubst %,-Wl$(comma)--wrap=%,mmap munmap)
+# The test needs the header of libkdumpfile, and has its functions.
+kdumpfile := $(shell $(PKG_CONFIG) --exists libkdumpfile && echo libkdumpfile)
+test_tools_dump_kdump-srcs := $(dump-srcs) $(if $(kdumpfile),fake_kdumpfile.c)
+test_tools_dump_kdump-cflags = $(tools-cflags) $(fake-netlink-cflags) \
+	$(if $(kdumpfile),-DKDUMPFILE $(shell $(PKG_CONFIG) --cflags libkdumpfile))
+test_tools_dump_kdump-libs := $(dump-libs) \
+	$(if $(kdumpfile),$(patsubst %,-Wl$(comma)--wrap=%,dlopen dlsym dlerror fstat fstatfs))
 
 test_tools_merge-srcs := $(call library,merge.c) fail_alloc.c
 test_tools_merge-cflags := $(tools-cflags)
