@@ -279,7 +279,8 @@ static void choice(void **state)
 {
 	const char *also = "remote \"hypervisor\" has rings, too: choose it by --remote\n";
 	struct hyptrace_dump_remote *remote = remotes();
-	const uint64_t none = 0;
+	const uint64_t none = 0, nowhere[] = { NOWHERE, NOWHERE, NOWHERE, NOWHERE };
+	uint64_t ring;
 
 	(void)state;
 	refused("hyp", ENODEV, "no such remote \"hyp\"");
@@ -298,8 +299,19 @@ static void choice(void **state)
 	remote[0].rings = image_list(&image, &none, 1, 0, NOWHERE);
 	image_sign(&image);
 	hyptrace_close(accepted(NULL, CPUS, ""));
-	/* both have some */
+	/* no page of its ring is there */
+	ring = image_list(&image, nowhere, HYPTRACE_DUMP_SUBBUFS + 1, 0, 0);
+	remote[0].rings = image_list(&image, &ring, 1, 0, 0);
+	image_sign(&image);
+	hyptrace_close(accepted(NULL, CPUS, ""));
+	/* only the first one has some */
+	ring = remote[0].rings;
 	remote[0].rings = remote[1].rings;
+	remote[1].rings = ring;
+	image_sign(&image);
+	hyptrace_close(accepted(NULL, CPUS, ""));
+	/* both have some */
+	remote[1].rings = remote[0].rings;
 	image_sign(&image);
 	hyptrace_close(accepted(NULL, CPUS, also));
 	hyptrace_close(accepted("hypervisor", CPUS, ""));
