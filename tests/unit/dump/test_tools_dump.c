@@ -330,9 +330,11 @@ static void no_memory(void **state)
 {
 	struct hyptrace_file_info info;
 	struct hyptrace_reader *reader;
+	struct hyptrace_cpu **cpus;
 	struct hyptrace *h;
 	bool failed = true;
-	unsigned int nth, failures = 0;
+	unsigned int nth, nr, failures = 0;
+	int ret;
 
 	(void)state;
 	image_build(&image, 2, 2);
@@ -371,6 +373,15 @@ static void no_memory(void **state)
 		free(info.boot);
 		free(info.uname);
 	}
+	for (nth = 1, failed = true; failed; nth++) {
+		fail_alloc(nth);
+		ret = hyptrace_get_cpus(h, NULL, &cpus, &nr, &err);
+		if (!ret)
+			hyptrace_free_cpus(cpus);
+		failed = fail_alloc_end();
+		assert_int_equal(ret, failed ? -ENOMEM : 0);
+	}
+	assert_true(nth > 20);
 	for (nth = 1, failed = true; failed; nth++) {
 		fail_alloc(nth);
 		reader = map(h, 0);

@@ -304,6 +304,12 @@ static void choice(void **state)
 	remote[0].rings = image_list(&image, &ring, 1, 0, 0);
 	image_sign(&image);
 	hyptrace_close(accepted(NULL, CPUS, ""));
+	/* its list is not there, and the other remote has only a ring of CPU 1 */
+	list_at(remote[0].rings)->at[0] = NOWHERE;
+	ring = list_at(remote[1].rings)->at[0];
+	list_at(remote[1].rings)->at[0] = 0;
+	hyptrace_close(accepted(NULL, CPUS - 1, ""));
+	list_at(remote[1].rings)->at[0] = ring;
 	/* only the first one has some */
 	ring = remote[0].rings;
 	remote[0].rings = remote[1].rings;
