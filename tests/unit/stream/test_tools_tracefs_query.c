@@ -410,6 +410,8 @@ static void no_descriptors(void **state)
 		assert_int_equal(err.errnum, EMFILE);
 		assert_non_null(strstr(err.text, nr ? "cannot make a pipe: " : "cannot open "));
 	}
+	/* none is left of a connection that is closed */
+	open_with(NULL);
 	assert_int_equal(dup(0), lowest);
 	close(lowest);
 }
