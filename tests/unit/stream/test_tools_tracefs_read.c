@@ -193,7 +193,7 @@ static void no_room(void **state)
 	struct rlimit all, few;
 	struct hyptrace_cpu *cpu;
 	unsigned int nr = 0;
-	uint64_t lost;
+	uint64_t lost, last;
 
 	(void)state;
 	lines(PIPE0, 0, 50000);
@@ -211,6 +211,10 @@ static void no_room(void **state)
 	end();
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
 	assert_int_equal(lseek(hyptrace_reader_fd(readers[0]), 0, SEEK_END), 4 * getpagesize());
+	/* the last sub-buffer, which says so, has the time of the last event */
+	assert_int_equal(pread(hyptrace_reader_fd(readers[0]), &last, sizeof(last),
+			       3 * getpagesize()), sizeof(last));
+	assert_int_equal(last, shared->last);
 	/* what has room has its counts, too */
 	read_counts(readers[0]->backend_arg, 1, shared->at[0].events);
 	lseek(hyptrace_reader_fd(readers[0]), 0, SEEK_SET);
