@@ -22,6 +22,8 @@ static void begin(void)
 	for (cpu = 0; cpu < 2; cpu++) {
 		readers[cpu] = hyptrace_reader_open_on(h, NULL, cpu, 0, &err);
 		assert_non_null(readers[cpu]);
+		/* as that of the driver */
+		assert_true(fcntl(hyptrace_reader_fd(readers[cpu]), F_GETFL) & O_NONBLOCK);
 	}
 }
 
@@ -211,6 +213,7 @@ static void no_room(void **state)
 	end();
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
 	assert_int_equal(lseek(hyptrace_reader_fd(readers[0]), 0, SEEK_END), 4 * getpagesize());
+	assert_int_equal(((struct tracefs_reader *)readers[0]->backend_arg)->pid, 0);
 	/* the last sub-buffer, which says so, has the time of the last event */
 	assert_int_equal(pread(hyptrace_reader_fd(readers[0]), &last, sizeof(last),
 			       3 * getpagesize()), sizeof(last));
