@@ -56,7 +56,10 @@ static void add(const char *file, char c, unsigned int nr, const char *text)
 /* A line that is too long for one read is one lost event, and so is one without an end. */
 static void long_lines(void **state)
 {
+	const int lowest = dup(0);
+
 	(void)state;
+	close(lowest);
 	lines(PIPE0, 0, 1);
 	add(PIPE0, 'x', 300000, "\n");
 	lines(PIPE0, 1, 1);
@@ -66,8 +69,13 @@ static void long_lines(void **state)
 	add(PIPE1, 'x', 128 << 10, "");
 	begin();
 	end();
+	/* there is nothing more to end */
+	end();
 	has(0, 2, 2);
 	has(1, 3, 1);
+	/* all descriptors are closed */
+	assert_int_equal(dup(0), lowest);
+	close(lowest);
 }
 
 /* If the rest of a line comes later, the line may begin with 1023 bytes. */
