@@ -15,6 +15,8 @@ from corpus_image import BASE, INFO, PAGE, Image, kdump, messages, vmcore  # pyl
 
 HYPTRACE = sys.argv[1]
 SELFTEST, DATA, SEAL = 3, PAGE - 16, 16
+# The command is built to read dumps if there is the header, and can if there is the library, which its package brings.
+READS_DUMPS = not subprocess.run(["pkg-config", "--exists", "libkdumpfile"], check=False).returncode
 failed = 0
 
 
@@ -88,7 +90,7 @@ def check(what, data, expected, notes=(), code=0, options=()):
             file.write(data)
         said = subprocess.run([HYPTRACE, "report", "-q", *options, path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=60, check=False)
-    if "libkdumpfile" in said.stderr:
+    if not READS_DUMPS and "libkdumpfile" in said.stderr:
         print(f"note: {what}: left out: there is no libkdumpfile")
         return
     errors = said.stderr.splitlines()
