@@ -64,7 +64,8 @@ record()
 		{
 			[[ ! -f $results ]] || awk -v flavour="$2" -v series="${1%.*}" -v what="${5#FULL=1 }" '
 				/^#/ || $1 == "flavour" { next }
-				{ of = $2; sub(/\.[0-9]+$/, "", of); tests = $0; sub(/^([^ ]+ +){5}(FULL=1 )?/, "", tests) }
+				{ of = $2; sub(/\.[0-9]+$/, "", of); tests = $0 }
+				{ for (i = 0; i < 5; i++) sub(/^[^ ]+ +/, "", tests); sub(/^FULL=1 /, "", tests) }
 				$1 != flavour || of != series || tests != what' "$results"
 			printf '%s\n' "$row"
 		} | sort
