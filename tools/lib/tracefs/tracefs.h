@@ -13,10 +13,10 @@
 
 #define TRACEFS_FIELDS_MAX	16
 #define TRACEFS_NAME_MAX	HYPTRACE_EVENT_NAME_MAX
-/* Bytes of a format file, of a line and of a payload at most */
+/* Bytes of a format file, of a line and of a payload at most: the ID and fields of 8 bytes */
 #define TRACEFS_FORMAT_MAX	(16 << 10)
 #define TRACEFS_LINE_MAX	1024
-#define TRACEFS_PAYLOAD_MAX	256
+#define TRACEFS_PAYLOAD_MAX	(8 * (1 + TRACEFS_FIELDS_MAX))
 /* Bytes of the text of an event whose fields cannot be told from it */
 #define TRACEFS_TEXT		96
 

@@ -44,7 +44,7 @@ static bool add_field(struct tracefs_event *event, const char *type, size_t type
 	field->is_reason = !strcmp(field->name, "reason") && size == 1;
 	event->size = field->offset + size;
 	event->nr_fields++;
-	return event->size <= TRACEFS_PAYLOAD_MAX;
+	return true;
 }
 
 /* "field:unsigned int id;\toffset:2;\tsize:4;\tsigned:0;" */
@@ -94,13 +94,13 @@ static const struct tracefs_field *take_field(const struct tracefs_event *event,
 	return NULL;
 }
 
-/* Take a conversion of a number or of a name. Return its letter, or 0. */
+/* Take a conversion of a number or of a name, before a quotation mark. Return its letter, or 0. */
 static char take_conversion(const char **at)
 {
 	const char *from = *at + 1 + strspn(*at + 1, "lh");
 
-	*at = from + !!*from;
-	return *from && strchr("diuxXs", *from) ? *from : '\0';
+	*at = from + 1;
+	return strchr("diuxXs", *from) ? *from : '\0';
 }
 
 /* Each field must be in the text once, as a number or as a name that is known; else no pieces. */
@@ -128,7 +128,7 @@ static void parse_print(struct tracefs_event *event, const char *text)
 		piece->conversion = take_conversion(&at);
 		piece->field = take_field(event, &args);
 		if (!piece->conversion || !piece->field || has[piece->field - event->fields] ||
-		    (piece->conversion == 's' && !piece->field->is_reason) || at > end)
+		    (piece->conversion == 's' && !piece->field->is_reason))
 			return;
 		has[piece->field - event->fields] = true;
 		piece++;
