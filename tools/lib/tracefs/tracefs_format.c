@@ -40,6 +40,7 @@ static bool add_field(struct tracefs_event *event, const char *type, size_t type
 	    !copy(field->name, name, name_len))
 		return false;
 	field->size = size;
+	field->is_signed = false;
 	field->offset = (event->size + align - 1) / align * align;
 	field->is_reason = !strcmp(field->name, "reason") && size == 1;
 	event->size = field->offset + size;
