@@ -124,8 +124,6 @@ static void parse_print(struct tracefs_event *event, const char *text)
 		piece->len = (at ? at : end) - piece->text;
 		if (!at)
 			break;
-		if (piece == event->pieces + event->nr_fields)
-			return;
 		piece->conversion = take_conversion(&at);
 		piece->field = take_field(event, &args);
 		if (!piece->conversion || !piece->field || has[piece->field - event->fields] ||

@@ -232,7 +232,7 @@ static bool scan(struct tracefs *t, const char *system)
 	fd = openat(t->dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && is_done && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && strlen(entry->d_name) < NAME_MAX)
+		if (entry->d_name[0] != '.')
 			is_done = system ? add_event(t, system, entry->d_name) :
 					   scan(t, entry->d_name);
 	if (dir)
