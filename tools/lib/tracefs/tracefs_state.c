@@ -114,7 +114,6 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 void hyptrace_tracefs_release(struct tracefs *t)
 {
 	int status = -1;
-	unsigned int i;
 
 	if (t->guard < 0)
 		return;
@@ -125,8 +124,6 @@ void hyptrace_tracefs_release(struct tracefs *t)
 	/* somebody has killed it */
 	if (status)
 		restore(t);
-	for (i = 0; i < t->nr_events; i++)
-		t->events[i]->is_held = false;
 }
 
 /* Hold events, and tracing, on while @reader is attached; without any, end all readers. */
@@ -145,10 +142,12 @@ int hyptrace_tracefs_hold(struct hyptrace_reader *reader, const uint16_t *ids, u
 		return 0;
 	}
 	t->holds_tracing = tracing && !hyptrace_tracefs_is_on(t, NULL);
-	for (i = 0; i < t->nr_events; i++)
+	for (i = 0; i < t->nr_events; i++) {
+		t->events[i]->is_held = false;
 		for (j = 0; j < nr; j++)
 			if (t->events[i]->id == ids[j])
 				t->events[i]->is_held = !hyptrace_tracefs_is_on(t, t->events[i]);
+	}
 	ret = start_guard(t, err);
 	if (ret)
 		return ret;
