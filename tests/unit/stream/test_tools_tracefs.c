@@ -234,6 +234,12 @@ static void print_formats_name_no_function(void **state)
 	(void)state;
 	assert_string_equal(text, "\"id=%s invalid=%llu\", __print_symbolic(REC->id, { 1, \"__pkvm_init\" }), REC->invalid");
 	free(text);
+	text = hyptrace_tracefs_print_fmt(&t.events[0], &names);
+	assert_string_equal(text, "\"reason=%s vcpu=%lld\", __print_symbolic(REC->reason, "
+			    "{ 0, \"smc\" }, { 1, \"hvc\" }, { 2, \"sys\" }, { 3, \"psci\" }, "
+			    "{ 4, \"host_abort\" }, { 5, \"guest_exit\" }, { 6, \"eret_host\" }, "
+			    "{ 7, \"eret_guest\" }, { 8, \"unknown\" }), REC->vcpu");
+	free(text);
 	text = hyptrace_tracefs_print_fmt(&t.events[3], &none);
 	assert_string_equal(text, "\"func_id=0x%llx res_a4=0x%llx err=%lld\", REC->func_id, REC->res_a4, REC->err");
 	free(text);

@@ -93,6 +93,7 @@ static void parts_of_formats(void **state)
 		"ID: 3\nfield: a;offset:2;size:1;signed:0;\nprint fmt: \"\"\n",
 		"ID: 3\nfield:a;offset:2;size:1;signed:0;\nprint fmt: \"\"\n",
 		"ID: 3\nfield:u8 a;offset:2;size:1;signed:;\nprint fmt: \"\"\n",
+		"ID: 3\nfield:[8 a;offset:2;size:1;signed:0;\nprint fmt: \"\"\n",
 		"ID: 65535\nprint fmt: \"\"\n", "ID: x\nprint fmt: \"\"\n", "print fmt: \"\"\n",
 		"ID: 3\n", "ID: 3\nprint fmt:\"\"\n",
 	};

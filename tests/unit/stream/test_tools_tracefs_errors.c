@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -451,6 +452,39 @@ static void processes(void **state)
 	close(high);
 }
 
+/* A reader ends if hyptrace is killed, even if there is nothing to read. */
+static void reader_without_hyptrace(void **state)
+{
+	pid_t *pids = mmap(NULL, sizeof(*pids), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int writer, status, tries;
+	pid_t pid;
+
+	(void)state;
+	assert_true(pids != MAP_FAILED);
+	assert_int_equal(unlink(path_of(PIPE0)), 0);
+	assert_int_equal(mkfifo(path_of(PIPE0), 0600), 0);
+	writer = open(path_of(PIPE0), O_RDWR | O_CLOEXEC);
+	/* the reader is then a child of this process */
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	pid = fork();
+	if (!pid) {
+		reader_of(0);
+		*pids = ((struct tracefs *)h->backend_arg)->readers->pid;
+		has_descriptors(*pids, 3);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	for (tries = 0; tries < 5000 && !waitpid(*pids, &status, WNOHANG); tries++)
+		usleep(1000);
+	assert_in_range(tries, 0, 4999);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	close(writer);
+	munmap(pids, sizeof(*pids));
+}
+
 /* Begin to read, and stop the process once it has written so many sub-buffers. */
 static struct hyptrace_reader *stopped_reader(unsigned int nr)
 {
@@ -532,6 +566,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tracing_of_another_one, start, teardown),
 		cmocka_unit_test_setup_teardown(children_without_a_status, start, teardown),
 		cmocka_unit_test_setup_teardown(processes, start, teardown),
+		cmocka_unit_test_setup_teardown(reader_without_hyptrace, start, teardown),
 		cmocka_unit_test_setup_teardown(process_that_does_not_end, start, teardown),
 	};
 

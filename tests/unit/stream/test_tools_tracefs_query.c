@@ -77,6 +77,7 @@ static void the_cpus(void **state)
 {
 	static const unsigned int ids[] = { 0, 1, 3 };
 	struct hyptrace_cpu **cpus, *cpu;
+	struct hyptrace_remote *r;
 	unsigned int nr, i;
 
 	(void)state;
@@ -100,6 +101,17 @@ static void the_cpus(void **state)
 	hyptrace_free_cpu(cpu);
 	assert_int_equal(hyptrace_get_cpu(h, NULL, 2, &cpu, &err), -ENXIO);
 	assert_string_equal(err.text, "no such CPU");
+	/* CPUs up to 1023 are looked for */
+	new_folder("per_cpu/cpu1023");
+	new_folder("per_cpu/cpu1024");
+	assert_int_equal(hyptrace_get_cpus(h, NULL, &cpus, &nr, &err), 0);
+	assert_int_equal(nr, 4);
+	assert_int_equal(cpus[3]->id, 1023);
+	hyptrace_free_cpus(cpus);
+	assert_int_equal(hyptrace_get_cpu(h, NULL, 1024, &cpu, &err), -ENXIO);
+	r = remote();
+	assert_int_equal(r->nr_cpus, 4);
+	hyptrace_free_remote(r);
 }
 
 static void field_is(const struct hyptrace_field *field, const char *name, const char *type,
@@ -150,6 +162,23 @@ static void the_events(void **state)
 	assert_string_equal(err.text, "no such event");
 }
 
+/* An event whose text does not tell its fields has that text. */
+static void an_event_with_a_text(void **state)
+{
+	struct hyptrace_event *found;
+
+	(void)state;
+	event("hypervisor", "printk", 6, "\tfield:int id;\toffset:2;\tsize:4;\tsigned:1;",
+	      "Unknown");
+	open_with(NULL);
+	assert_int_equal(hyptrace_get_event(h, NULL, "printk", &found, &err), 0);
+	assert_int_equal(found->size, 2 + 96);
+	assert_int_equal(found->nr_fields, 1);
+	field_is(found->fields[0], "text", "char[96]", 2, 96, false, 0);
+	assert_string_equal(found->print_fmt, "\"%s\", REC->text");
+	hyptrace_free_event(found);
+}
+
 static unsigned int nr_events(void)
 {
 	struct hyptrace_remote *r;
@@ -196,6 +225,22 @@ static void other_events(void **state)
 	big[(16 << 10) - 2] = 0;
 	put("events/other/five/format", big);
 	assert_int_equal(nr_events(), 6);
+}
+
+/* At most 256 events are found. */
+static void many_events(void **state)
+{
+	char name[16];
+	unsigned int i;
+
+	(void)state;
+	new_folder("events/other");
+	for (i = 4; i <= 257; i++) {
+		snprintf(name, sizeof(name), "event%u", i);
+		event("other", name, i, "", "\"\"");
+		if (i >= 256)
+			assert_int_equal(nr_events(), 256);
+	}
 }
 
 /* Is a field seen that only raw records have? */
@@ -316,6 +361,7 @@ static void long_paths(void **state)
 {
 	char path[600] = "";
 	struct hyptrace_remote *r;
+	unsigned int len;
 
 	(void)state;
 	while (strlen(path) < 100)
@@ -330,6 +376,19 @@ static void long_paths(void **state)
 	assert_int_equal(strncmp(r->name, "tracefs_", 8), 0);
 	assert_string_equal(strrchr(r->name, '_') + 1, strrchr(folder, '.') + 1);
 	hyptrace_free_remote(r);
+	/* a path of 23 characters has room */
+	for (len = 22; len <= 24; len++) {
+		hyptrace_close(h);
+		snprintf(path, sizeof(path), "%.*s%s", (int)(len - strlen(folder)), "//////////",
+			 folder);
+		h = hyptrace_open_tracefs(path, NULL, &err);
+		assert_non_null(h);
+		r = remote();
+		assert_int_equal(strlen(r->name), MIN(len, 23U) + 8);
+		assert_int_equal(strncmp(r->name, "tracefs__", 9), 0);
+		assert_string_equal(strrchr(r->name, '_') + 1, strrchr(folder, '.') + 1);
+		hyptrace_free_remote(r);
+	}
 }
 
 static void no_memory(void **state)
@@ -422,7 +481,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_remote, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_cpus, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_event_with_a_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(kernels_with_raw_pipes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_tracer, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_names, setup, teardown),

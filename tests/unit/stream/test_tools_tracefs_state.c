@@ -22,6 +22,9 @@ static void files_are(const char *tracing, const char *enter, const char *exit, 
 
 static void events_are_switched(void **state)
 {
+	const char *names[HYPTRACE_EVENT_LIST_MAX];
+	unsigned int i;
+
 	(void)state;
 	assert_int_equal(set(true, NULL, "hyp_enter", "host_hcall"), 0);
 	files_are("0\n", "1", "0\n", "1");
@@ -38,6 +41,12 @@ static void events_are_switched(void **state)
 	assert_string_equal(err.text, "No such file or directory");
 	put(EXIT, "0\n");
 	files_are("0\n", "0", "0\n", "1");
+	/* all names of a long list are looked at */
+	for (i = 0; i < COUNT(names); i++)
+		names[i] = "hyp_enter";
+	names[COUNT(names) - 1] = "hyp_exit";
+	assert_int_equal(hyptrace_set_events(h, NULL, names, COUNT(names), true, NULL, &err), 0);
+	files_are("0\n", "1", "1", "1");
 }
 
 static void what_it_cannot_do(void **state)
@@ -46,12 +55,18 @@ static void what_it_cannot_do(void **state)
 	const struct hyptrace_event_options trigger = {
 		.trigger = HYPTRACE_TRIGGER_ACTION_STOP,
 	};
+	struct hyptrace_filter all = { .text = (char *)"1" };
+	const struct hyptrace_event_options filter = { .filter = &all };
 	struct hyptrace_event_counter **counters;
+	struct hyptrace_hypercall **calls;
 	const char *name = "hyp_enter";
 	unsigned int nr;
 
 	(void)state;
 	assert_int_equal(set(true, &trigger, "hyp_enter"), -EOPNOTSUPP);
+	assert_string_equal(err.text,
+			    "the kernel's own tracer has no filters and triggers at EL2");
+	assert_int_equal(set(true, &filter, "hyp_enter"), -EOPNOTSUPP);
 	assert_string_equal(err.text,
 			    "the kernel's own tracer has no filters and triggers at EL2");
 	assert_int_equal(set(true, &held, "hyp_enter"), -EOPNOTSUPP);
@@ -60,6 +75,12 @@ static void what_it_cannot_do(void **state)
 	assert_string_equal(err.text, "the kernel's own tracer does not count events at EL2");
 	assert_int_equal(hyptrace_get_counters(h, NULL, -1, &counters, &nr, &err), -EOPNOTSUPP);
 	assert_string_equal(err.text, "the kernel's own tracer does not count events at EL2");
+	assert_int_equal(hyptrace_control(h, HYPTRACE_CMD_COUNT_RESET, NULL, -1, NULL, &err),
+			 -EOPNOTSUPP);
+	assert_string_equal(err.text, "the kernel's own tracer does not count events at EL2");
+	assert_int_equal(hyptrace_get_hypercalls(h, NULL, &calls, &nr, &err), 0);
+	assert_int_equal(nr, 0);
+	hyptrace_free_hypercalls(calls);
 	assert_int_equal(hyptrace_mark(h, NULL, 0, 1, 1, &err), -EOPNOTSUPP);
 	assert_string_equal(err.text, "the kernel's own tracer cannot do it");
 	assert_int_equal(hyptrace_release_events(h, NULL, &err), 0);
@@ -94,6 +115,8 @@ static void tracing_and_size(void **state)
 	size.size = 1;
 	assert_int_equal(control(HYPTRACE_CMD_SET, -1, &size), 0);
 	assert_string_equal(get("buffer_size_kb"), "1");
+	assert_int_equal(control(HYPTRACE_CMD_SET, -1, &mode), -EOPNOTSUPP);
+	assert_string_equal(err.text, "the kernel's own tracer has no other settings than the size");
 	mode.changes |= HYPTRACE_SETTING_SIZE;
 	rate.changes |= HYPTRACE_SETTING_SIZE;
 	assert_int_equal(control(HYPTRACE_CMD_SET, -1, &mode), -EOPNOTSUPP);
@@ -114,6 +137,7 @@ static void tracing_and_size(void **state)
 	assert_string_equal(get("trace"), "0");
 	assert_int_equal(control(HYPTRACE_CMD_CLEAR, 3, NULL), -ENOENT);
 	assert_int_equal(control(HYPTRACE_CMD_UNLOAD, -1, NULL), -EOPNOTSUPP);
+	assert_string_equal(err.text, "the kernel's own tracer cannot do it");
 }
 
 static void counts_are(unsigned int cpu, uint64_t written, uint64_t read, uint64_t unread,
