@@ -362,6 +362,10 @@ test_tools_tracefs_errors-srcs := $(tracefs-srcs)
 test_tools_tracefs_errors-cflags := $(tools-cflags)
 test_tools_tracefs_errors-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open statfs openat read \
 	write fork pipe2 poll clock_gettime)
+test_tools_tracefs_pump-srcs := $(tracefs-srcs)
+test_tools_tracefs_pump-cflags := $(tools-cflags)
+test_tools_tracefs_pump-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,getpagesize openat \
+	memfd_create mmap munmap usleep)
 test_tools_tracefs-srcs := $(call library,tracefs_format.c tracefs_page.c decode.c error.c)
 test_tools_tracefs-cflags := $(tools-cflags)
 test_tools_tracefs-libs := $(tools-libs)

@@ -207,6 +207,7 @@ static void no_room(void **state)
 
 	(void)state;
 	lines(PIPE0, 0, 50000);
+	add(PIPE0, 0, 0, "CPU:0 [LOST 7 EVENTS]\n");
 	begin();
 	/* until all is in the pipe */
 	shared = ((struct tracefs_reader *)readers[0]->backend_arg)->shared;
@@ -234,6 +235,9 @@ static void no_room(void **state)
 	assert_true(lost == HYPTRACE_LOST_UNKNOWN);
 	assert_int_equal(hyptrace_get_cpu(h, NULL, 0, &cpu, &err), 0);
 	assert_int_equal(cpu->read, nr);
+	/* the last sub-buffer says that, too */
+	assert_int_equal(cpu->overrun, 7);
+	assert_int_equal(cpu->unreported, 0);
 	hyptrace_free_cpu(cpu);
 	hyptrace_reader_close(readers[0]);
 	hyptrace_reader_close(readers[1]);
