@@ -320,8 +320,10 @@ static void no_process(void **state)
 	assert_string_equal(get(ENTER), "0\n");
 	assert_string_equal(get(HCALL), "1");
 	assert_int_equal(descriptors(getpid()), before + 2);
-	hyptrace_reader_close(reader);
+	assert_int_equal(hyptrace_reader_hold(reader, NULL, 0, false, &err), 0);
 	assert_int_equal(descriptors(getpid()), before + 1);
+	hyptrace_reader_close(reader);
+	assert_int_equal(descriptors(getpid()), before);
 }
 
 /* hyptrace writes what is held, and a byte for the guard; only the guard restores. */
