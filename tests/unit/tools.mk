@@ -361,7 +361,7 @@ test_tools_tracefs_read-libs := $(tools-libs) $(fail-alloc)
 test_tools_tracefs_errors-srcs := $(tracefs-srcs)
 test_tools_tracefs_errors-cflags := $(tools-cflags)
 test_tools_tracefs_errors-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open statfs openat read \
-	write fork pipe2 poll clock_gettime)
+	write fork pipe2 socketpair poll clock_gettime)
 test_tools_tracefs_pump-srcs := $(tracefs-srcs)
 test_tools_tracefs_pump-cflags := $(tools-cflags)
 test_tools_tracefs_pump-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,getpagesize openat \

@@ -264,6 +264,32 @@ static void the_guard_is_killed(void **state)
 	hyptrace_reader_close(reader);
 }
 
+/* If nobody is told that the guard has ended, hyptrace restores, too. */
+static void children_without_a_status(void **state)
+{
+	const uint16_t ids[] = { 2 };
+	siginfo_t info;
+	struct hyptrace_reader *reader = hyptrace_reader_open_on(h, NULL, 0, 0, &err);
+	const struct tracefs *t = h->backend_arg;
+
+	(void)state;
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, true, &err), 0);
+	signal(SIGCHLD, SIG_IGN);
+	kill(t->guard_pid, SIGKILL);
+	assert_int_equal(hyptrace_reader_hold(reader, NULL, 0, false, &err), 0);
+	signal(SIGCHLD, SIG_DFL);
+	assert_string_equal(get("tracing_on"), "0");
+	assert_string_equal(get(ENTER), "0");
+	/* a guard that has ended before sends no signal */
+	assert_int_equal(hyptrace_reader_hold(reader, ids, 1, true, &err), 0);
+	kill(t->guard_pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, t->guard_pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(hyptrace_reader_hold(reader, NULL, 0, false, &err), 0);
+	assert_string_equal(get("tracing_on"), "0");
+	assert_string_equal(get(ENTER), "0");
+	hyptrace_reader_close(reader);
+}
+
 /* All is restored by the guard if hyptrace is killed. */
 static void hyptrace_is_killed(void **state)
 {
@@ -325,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_held_in_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(closing_restores, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_guard_is_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(children_without_a_status, setup, teardown),
 		cmocka_unit_test_setup_teardown(hyptrace_is_killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_held, setup, teardown),
 	};

@@ -89,7 +89,7 @@ struct tracefs {
 	bool			has_begun;	/* readers count; before, all counters are 0 */
 	bool			holds_tracing;
 	bool			was_unloaded;	/* when the source was opened */
-	int			guard;		/* a pipe to the process that restores, or -1 */
+	int			guard;		/* a socket of the process that restores, or -1 */
 	pid_t			guard_pid;
 };
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
@@ -97,8 +98,8 @@ static int start_guard(struct tracefs *t, struct hyptrace_error *err)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC))
-		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return hyptrace_error_set(err, errno, "cannot make a socket: %m");
 	t->guard_pid = fork();
 	if (!t->guard_pid)
 		guard(t, ends[0]);
@@ -117,11 +118,11 @@ void hyptrace_tracefs_release(struct tracefs *t)
 
 	if (t->guard < 0)
 		return;
-	(void)!write(t->guard, "", 1);
+	/* no SIGPIPE if somebody has killed it */
+	send(t->guard, "", 1, MSG_NOSIGNAL);
 	close(t->guard);
 	t->guard = -1;
 	TEMP_FAILURE_RETRY(waitpid(t->guard_pid, &status, 0));
-	/* somebody has killed it */
 	if (status)
 		restore(t);
 }
