@@ -59,7 +59,8 @@ static void sizes_and_offsets(void **state)
 
 	(void)state;
 	for (size = 0; size <= 17; size++) {
-		sprintf(format, "ID: 3\nfield:u8 a;offset:2;size:%u;signed:0;\nprint fmt: \"\"", size);
+		sprintf(format, "ID: 3\nfield:u8 a;offset:2;size:%u;signed:0;\nprint fmt: \"\"",
+			size);
 		assert_int_equal(parse("x", format, true),
 				 size == 1 || size == 2 || size == 4 || size == 8);
 	}
@@ -168,7 +169,8 @@ static void print_formats(void **state)
 		assert_int_equal(parsed.nr_fields, 3);
 	}
 	/* pieces of a format that is not used do not matter */
-	assert_true(parse("x", "ID: 3\n" FIELD("u8", "a", 2, 1, 0) "print fmt: \"%x %x\", REC->a\n", true));
+	assert_true(parse("x", "ID: 3\n" FIELD("u8", "a", 2, 1, 0)
+			  "print fmt: \"%x %x\", REC->a\n", true));
 	print = hyptrace_tracefs_print_fmt(&parsed, &(struct tracefs_names){});
 	assert_string_equal(print, "\"a=%llu\", REC->a");
 	free(print);

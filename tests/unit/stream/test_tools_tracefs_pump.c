@@ -7,6 +7,7 @@
 #include "tracefs_folder.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -136,6 +137,27 @@ static int make_fifo(void)
 	return writer;
 }
 
+/* hyptrace goes on after it has started its processes. This must be the first test. */
+static void only_the_processes_end(void **state)
+{
+	struct hyptrace_reader *reader;
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		reader = reader_of(0);
+		if (hyptrace_reader_hold(reader, NULL, 0, true, &err) || *get("tracing_on") != '1')
+			_exit(1);
+		hyptrace_reader_close(reader);
+		hyptrace_close(h);
+		_exit(7);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
 static void pipes_that_block(void **state)
 {
 	struct pollfd from = { .events = POLLIN };
@@ -236,6 +258,8 @@ static void no_memory(void **state)
 static void few_bytes(void **state)
 {
 	FILE *f = fopen(path_of(PIPE0), "we");
+	struct hyptrace_reader *reader;
+	int writer, left = -1;
 	unsigned int i;
 
 	(void)state;
@@ -246,6 +270,17 @@ static void few_bytes(void **state)
 	ends_with(reader_of(0), 0, 2);
 	put(PIPE0, "a\nb\nc\nd\n");
 	ends_with(reader_of(0), 0, 4);
+	/* fewer are not */
+	writer = make_fifo();
+	reader = reader_of(0);
+	assert_int_equal(write(writer, "[000]", 5), 5);
+	for (i = 0; i < 5000 && !ioctl(writer, FIONREAD, &left) && left; i++)
+		usleep(1000);
+	assert_int_equal(left, 0);
+	assert_int_equal(write(writer, " 1.000000: hyp_exit\n", 20), 20);
+	wait_for(reader);
+	ends_with(reader, 1, 0);
+	close(writer);
 }
 
 /* Add a part of a page with so many hypercalls. */
@@ -417,6 +452,7 @@ static void more_than_can_be_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_the_processes_end, start, teardown),
 		cmocka_unit_test_setup_teardown(pipes_that_block, start, teardown),
 		cmocka_unit_test_setup_teardown(pipes_that_cannot_be_read, start, teardown),
 		cmocka_unit_test_setup_teardown(no_memory, start, teardown),

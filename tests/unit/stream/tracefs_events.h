@@ -126,8 +126,9 @@ static inline uint64_t field(const struct hyptrace_record *rec, const char *name
 	return value;
 }
 
-/* Add a record as Android's EL2 makes it to a raw page: packed, and not rounded up. Return its end. */
-static inline size_t put_raw(char *page, size_t at, uint32_t delta, const void *payload, uint32_t size)
+/* Add a record of Android's EL2 to a raw page: packed, and not rounded up. Return its end. */
+static inline size_t put_raw(char *page, size_t at, uint32_t delta, const void *payload,
+			     uint32_t size)
 {
 	uint32_t word[2] = { hyptrace_record_header(HYPTRACE_TYPE_LENGTH_WORD, delta), size + 4 };
 
