@@ -314,6 +314,9 @@ test_file_walk-libs := $(test_file_read-libs)
 test_file_chunks-srcs := $(test_file_read-srcs) fail_alloc.c
 test_file_chunks-cflags := $(test_file_read-cflags)
 test_file_chunks-libs := $(test_file_read-libs) $(fail-alloc)
+test_file_data-srcs := $(test_file_read-srcs)
+test_file_data-cflags := $(test_file_read-cflags)
+test_file_data-libs := $(test_file_read-libs)
 test_file_io-srcs := $(test_file_read-srcs)
 test_file_io-cflags = $(tools-cflags) -DDATA='"$(CURDIR)/data"'
 test_file_io-libs := $(test_file_read-libs) -Wl$(comma)--wrap=pread
