@@ -235,8 +235,9 @@ static void remember(const struct hyptrace_file *f, struct file_data *data,
 	/* without memory, finding a chunk takes longer */
 	if (!data->chunks)
 		data->chunks = malloc(max * sizeof(*data->chunks));
-	if (!data->chunks || data->nr_chunks == max)
+	if (!data->chunks)
 		return;
+	/* they are so far apart that there are at most @max of them */
 	if (!data->nr_chunks ||
 	    chunk->offset > data->chunks[data->nr_chunks - 1].offset + data->size / max)
 		data->chunks[data->nr_chunks++] = *chunk;
@@ -385,8 +386,6 @@ int64_t hyptrace_data_read(struct hyptrace_file *f, struct file_data *data, uint
 	uint64_t left = at < data->size ? data->size - at : 0;
 	int64_t n;
 
-	if (!data->size && !data->missing)
-		return 0;
 	if (data->compressed)
 		return inflate_chunk(f, data, at, to, room, err);
 	if (left < subbuf && data->missing)
