@@ -175,6 +175,193 @@ static void plain_sub_buffers(void **state)
 	/* what the headers promise is not there any more */
 	assert_int_equal(read_plain(4 * SUBBUF, 0, 3 * SUBBUF, SUBBUF), -EBADMSG);
 	assert_string_equal(err.text, "the last 0 bytes are no whole sub-buffer");
+	unlink(names[0]);
+	assert_int_equal(read_plain(SUBBUF, 0, 0, SUBBUF), -EBADF);
+	assert_string_equal(err.text, strerror(EBADF));
+}
+
+/* A file of three CPUs, which is there up to byte 9000, and where its headers say that they are */
+static struct hyptrace_file_cpu cpus[3] = { { .id = 2 }, { .id = 4 }, { .id = 7 } };
+static struct hyptrace_file_cpu *cpu_list[] = { &cpus[0], &cpus[1], &cpus[2] };
+static struct file_place three[] = {
+	{ .cpu = 1, .offset = 77, .size = 1 }, { .cpu = 2, .offset = 6000, .size = 2000 },
+	{ .cpu = 3, .offset = 77, .size = 1 }, { .cpu = 4, .offset = 8000, .size = 2000 },
+	{ .cpu = 7, .offset = 9000, .size = 500 },
+};
+
+static struct hyptrace_file three_cpus(unsigned int state)
+{
+	struct hyptrace_file f = plain();
+	unsigned int i;
+
+	f.path = path;
+	f.fd = 1000;
+	f.size = 9000;
+	f.meta.state = state;
+	f.meta.info.cpus = cpu_list;
+	f.meta.info.nr_cpus = 3;
+	f.places = three;
+	f.nr_places = COUNT(three);
+	for (i = 0; i < 3; i++)
+		cpus[i].has_counts = true;
+	return f;
+}
+
+/* The bytes of a CPU, which are in the file itself or in one of its own */
+static void placed(const struct hyptrace_file *f, unsigned int index, bool own, uint64_t offset,
+		   uint64_t size, uint64_t missing)
+{
+	const struct file_data *data = &f->data[index];
+
+	assert_int_equal(data->own_fd, own);
+	assert_int_equal(data->fd == 1000, !own);
+	assert_int_equal(data->offset, offset);
+	assert_int_equal(data->size, size);
+	assert_int_equal(data->missing, missing);
+	assert_int_equal(cpus[index].own_file, own);
+	assert_int_equal(cpus[index].offset, offset);
+	assert_int_equal(cpus[index].size, size);
+	assert_int_equal(cpus[index].missing, missing);
+	if (own)
+		close(data->fd);
+}
+
+/* A finished recording has all in one file, which may end too early. */
+static void complete(void **state)
+{
+	struct hyptrace_file f = three_cpus(FILE_COMPLETE);
+
+	(void)state;
+	f.compressed = true;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 0, false, 6000, 2000, 0);
+	placed(&f, 1, false, 8000, 1000, 1000);
+	placed(&f, 2, false, 9000, 0, 500);
+	assert_true(f.data[2].compressed && cpus[0].has_counts);
+	free(f.data);
+	/* a CPU that the headers do not name has nothing */
+	f.nr_places = 4;
+	f.compressed = false;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 1, false, 8000, 1000, 1000);
+	placed(&f, 2, false, 0, 0, 0);
+	assert_false(f.data[0].compressed);
+	free(f.data);
+}
+
+/* Before the end, the first CPU is in the file, up to its end, in whole sub-buffers. */
+static void first_cpu(void **state)
+{
+	static const struct {
+		uint64_t	header_end, offset, from;
+	} cases[] = {
+		{ 6000, 6000, 5120 }, { 6001, 6000, 6144 }, { 5120, 5120, 5120 }, { 5121, 0, 6144 },
+		{ 5120, 0, 5120 }, { 8193, 0, 9216 }, { 5000, 7168, 7168 },
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct hyptrace_file f = three_cpus(FILE_RECORDING);
+		struct file_place place = { .cpu = 2, .offset = cases[i].offset, .size = 1 };
+		const uint64_t from = cases[i].from;
+
+		f.header_end = cases[i].header_end;
+		f.places = &place;
+		f.nr_places = 1;
+		assert_int_equal(hyptrace_file_place(&f, &err), 0);
+		placed(&f, 0, false, from, from < 9000 ? 9000 - from : 0, 0);
+		placed(&f, 1, false, 0, 0, 0);
+		assert_false(cpus[0].has_counts || cpus[2].has_counts);
+		free(f.data);
+	}
+}
+
+/* Make a part that has so many bytes, of which the first ones were given up. */
+static void make_part(const char *kind, unsigned int cpu, uint64_t given_up, uint64_t size)
+{
+	char name[100];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.%s%u", path, kind, cpu);
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(ftruncate(fd, size), 0);
+	if (given_up < size)
+		assert_int_equal(pwrite(fd, chunks, size - given_up, given_up), size - given_up);
+	close(fd);
+}
+
+/* All but the first CPU are in files of their own. */
+static void parts(void **state)
+{
+	struct hyptrace_file f = three_cpus(FILE_RECORDING);
+	char name[100];
+
+	(void)state;
+	make_part("cpu", 4, 0, 1500);
+	make_part("cpu", 7, 1 << 16, 70000);
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 1, true, 0, 1500, 0);
+	placed(&f, 2, true, 0, 70000, 0);
+	/* nothing was moved so far */
+	assert_int_equal(f.data[2].moved, 0);
+	free(f.data);
+
+	f = three_cpus(FILE_PLACED);
+	three[4].size = 70001;
+	errno = ENXIO;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 0, false, 6000, 2000, 0);
+	placed(&f, 1, true, 0, 1500, 500);
+	placed(&f, 2, true, 0, 70000, 1);
+	assert_int_equal(f.data[1].moved, 0);
+	assert_int_equal(f.data[1].to, 8000);
+	assert_int_equal(f.data[2].moved, 1 << 16);
+	assert_int_equal(f.data[2].to, 9000);
+	assert_true(cpus[2].has_counts);
+	free(f.data);
+	/* all of it was moved; one that is not there any more, too */
+	make_part("cpu", 7, 70000, 70000);
+	snprintf(name, sizeof(name), "%s.cpu4", path);
+	unlink(name);
+	three[4].size = 70000;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 1, false, 8000, 1000, 1000);
+	placed(&f, 2, true, 0, 70000, 0);
+	assert_int_equal(f.data[2].moved, 70000);
+	free(f.data);
+	three[4].size = 500;
+	/* it cannot be read */
+	assert_int_equal(mkdir(name, 0700), 0);
+	assert_int_equal(hyptrace_file_place(&f, &err), -EINVAL);
+	assert_string_equal(err.text, "it is not a regular file");
+	assert_int_equal(f.data[2].size, 0);
+	free(f.data);
+	rmdir(name);
+}
+
+/* The parts of the host have other names, also that of its first CPU. */
+static void parts_of_host(void **state)
+{
+	struct hyptrace_file f = three_cpus(FILE_RECORDING);
+
+	(void)state;
+	make_part("cpu", 2, 0, 100);
+	make_part("host", 2, 0, 200);
+	make_part("host", 4, 0, 300);
+	f.is_host = true;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 0, true, 0, 200, 0);
+	placed(&f, 1, true, 0, 300, 0);
+	placed(&f, 2, false, 0, 0, 0);
+	free(f.data);
+	/* the headers have places for them, too */
+	f.meta.state = FILE_PLACED;
+	assert_int_equal(hyptrace_file_place(&f, &err), 0);
+	placed(&f, 0, true, 0, 200, 1800);
+	placed(&f, 1, true, 0, 300, 1700);
+	placed(&f, 2, false, 9000, 0, 500);
+	free(f.data);
 }
 
 /* Put the header of a chunk, whose bytes are 0. Return the offset of the next one. */
@@ -346,6 +533,14 @@ static void search(void **state)
 			assert_int_equal(data.at.offset, offset_of(next));
 			assert_int_equal(data.at.from, next * SUBBUF);
 		}
+		/* without any place, the headers from the first one on are read */
+		for (chunk = 6; chunk < 8; chunk++) {
+			data.nr_chunks = 0;
+			data.at = (struct file_chunk){ offset_of(7), 7 * SUBBUF };
+			bytes_read = 0;
+			hyptrace_data_read(&f, &data, chunk * SUBBUF, to, SUBBUF, &err);
+			assert_int_equal(bytes_read, (chunk < 7 ? chunk + 1 : 1) * HEAD + PACKED);
+		}
 		free(data.chunks);
 		data.chunks = NULL;
 	}
@@ -396,6 +591,8 @@ int main(void)
 		cmocka_unit_test(moved_bytes), cmocka_unit_test(unreadable_bytes),
 		cmocka_unit_test(places), cmocka_unit_test(plain_sub_buffers),
 		cmocka_unit_test(headers), cmocka_unit_test(search), cmocka_unit_test(open_files),
+		cmocka_unit_test(complete), cmocka_unit_test(first_cpu), cmocka_unit_test(parts),
+		cmocka_unit_test(parts_of_host),
 	};
 
 	return cmocka_run_group_tests(tests, make_names, remove_folder);
