@@ -330,12 +330,11 @@ struct answer {
 static int parse_answer(const struct nlmsghdr *msg, void *arg)
 {
 	struct answer *answer = arg;
-	struct nlattr *attr = NULL;
+	struct nlattr *attr;
 
 	if (!msg)
 		return 0;
-	if (genlmsg_valid_hdr((struct nlmsghdr *)msg, 0))
-		attr = nlmsg_find_attr((struct nlmsghdr *)msg, GENL_HDRLEN, answer->attr);
+	attr = nlmsg_find_attr((struct nlmsghdr *)msg, GENL_HDRLEN, answer->attr);
 	if (!attr || nla_len(attr) != answer->size)
 		return -EBADMSG;
 	memcpy(answer->to, nla_data(attr), answer->size);
