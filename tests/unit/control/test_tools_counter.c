@@ -113,7 +113,10 @@ static void make_counters(unsigned int nr_buckets)
 	make_outside();
 }
 
-/* Two events whose field has a name for the value 5; "op" is the second field of one. */
+/*
+ * Two events whose field has a name for the value 5, and for 0, which those of all other values
+ * seem to have; "op" is the second field of one.
+ */
 static void make_events(void)
 {
 	static const char *const names[] = { "mem_transition", "host_hcall" };
@@ -134,6 +137,9 @@ static void make_events(void)
 			symbol = nla_nest_start(msg, HYPTRACE_A_FIELD_SYMBOL);
 			nla_put_u64(msg, HYPTRACE_A_SYMBOL_VALUE, 5);
 			nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, i ? "call5" : "five");
+			nla_nest_end(msg, symbol);
+			symbol = nla_nest_start(msg, HYPTRACE_A_FIELD_SYMBOL);
+			nla_put_string(msg, HYPTRACE_A_SYMBOL_NAME, "zero");
 			nla_nest_end(msg, symbol);
 			nla_nest_end(msg, field);
 		}
@@ -303,9 +309,10 @@ static void sent(int cmd, struct nlattr **tb, int max)
 static void requests(void **state)
 {
 	static const char *names[HYPTRACE_EVENT_LIST_MAX + 1] = { "a", "b" };
-	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + HYPTRACE_A_COUNTER_MAX + 1];
+	struct nlattr *tb[HYPTRACE_A_EVENT_MAX + HYPTRACE_A_COUNTER_MAX + 1], *attr;
 	struct hyptrace_event_counter **c;
-	unsigned int nr, on;
+	unsigned int nr, on, i;
+	int rem;
 
 	(void)state;
 	fake_netlink_begin(answer);
@@ -320,7 +327,12 @@ static void requests(void **state)
 	sent(HYPTRACE_CMD_COUNT_SET, tb, HYPTRACE_A_EVENT_MAX);
 	assert_int_equal(nla_get_u8(tb[HYPTRACE_A_EVENT_ENABLED]), 1);
 	assert_non_null(tb[HYPTRACE_A_EVENT_HOLD]);
-	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_EVENT_PMU]), 17);
+	i = 0;
+	nla_for_each_attr(attr, genlmsg_attrdata(genlmsg_hdr(&fake_netlink.sent.nlh), 0),
+			  genlmsg_attrlen(genlmsg_hdr(&fake_netlink.sent.nlh), 0), rem)
+		if (nla_type(attr) == HYPTRACE_A_EVENT_PMU)
+			assert_int_equal(nla_get_u32(attr), i++ ? 17 : 8);
+	assert_int_equal(i, 2);
 	nr = fake_netlink.nr_sent;
 	assert_int_equal(hyptrace_count_events(h, "r", names, HYPTRACE_EVENT_LIST_MAX + 1, true,
 					       0, &err), -E2BIG);

@@ -26,7 +26,7 @@ static struct hyptrace *h;
 static struct hyptrace_error err;
 static int error;
 static unsigned int time_size;
-static bool has_time;
+static bool has_time, is_short;
 
 static int setup(void **state)
 {
@@ -69,6 +69,8 @@ static void answer(const struct nlmsghdr *request)
 	assert_string_equal(nla_data(tb[HYPTRACE_A_VISIT_REMOTE]), "r");
 	assert_int_equal(nla_get_u32(tb[HYPTRACE_A_VISIT_COUNT]), VISITS);
 	memcpy(visit.time, &ns, sizeof(ns));
+	if (is_short)
+		visit.nlh.nlmsg_len = NLMSG_HDRLEN;
 	if (!error && has_time)
 		fake_netlink_reply(&visit, visit.nlh.nlmsg_len);
 	fake_netlink_ack(request, error);
@@ -107,10 +109,18 @@ static void refused_or_malformed(void **state)
 		if (time_size == sizeof(uint64_t))
 			continue;
 		assert_int_equal(hyptrace_time_visits(h, "r", VISITS, &ns, &err), -EBADMSG);
+		assert_string_equal(err.text, "the kernel's answer makes no sense");
 	}
+	time_size = sizeof(uint64_t);
 	has_time = false;
 	assert_int_equal(hyptrace_time_visits(h, "r", VISITS, &ns, &err), -EBADMSG);
-	assert_true(err.text[0]);
+	assert_string_equal(err.text, "the driver has not answered");
+	/* it has not even the header of the family */
+	has_time = true;
+	is_short = true;
+	assert_int_equal(hyptrace_time_visits(h, "r", VISITS, &ns, &err), -EBADMSG);
+	assert_string_equal(err.text, "the kernel's answer makes no sense");
+	is_short = false;
 	assert_true(ns == BEFORE);
 }
 

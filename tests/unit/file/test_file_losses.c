@@ -126,10 +126,45 @@ static void losses_at_the_end(void **state)
 	}
 }
 
+/* Sub-buffers without events leave their losses to the next event, and each counts once. */
+static void losses_without_events(void **state)
+{
+	struct hyptrace_file *file;
+	unsigned int kind, alone;
+	struct image image;
+
+	(void)state;
+	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
+		image_init(&image, kind, false, 1024, 1);
+		image.has_counts = true;
+		image.cpus[0].lost = 30;
+		image_subbuf(&image, 0, START);
+		image_lost(&image, 0, 5);
+		image_subbuf(&image, 0, START + 10);
+		image_lost(&image, 0, 6);
+		image_subbuf(&image, 0, START + 20);
+		image_event(&image, 0, 0, NUMBER(START + 20, 0));
+		image_subbuf(&image, 0, START + 30);
+		image_event(&image, 0, 0, NUMBER(START + 30, 0));
+		file = open_image(&image);
+		expect(file, 0, START + 20, true, 11);
+		expect(file, 0, START + 30, true, 0);
+		expect(file, 0, START + 30, false, 30 - 11);
+		assert_int_equal(sum_losses(file, &alone), 30);
+		/* those before the first time belong to it */
+		read_times(file, START + 30, UINT64_MAX);
+		assert_int_equal(sum_losses(file, &alone), 30 - 11);
+		assert_int_equal(alone, 1);
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses), cmocka_unit_test(losses_at_the_end),
+		cmocka_unit_test(losses_without_events),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -108,6 +108,71 @@ static void sub_buffers(void **state)
 	}
 }
 
+/* Of a chunk that is damaged, only its place is known. */
+static void damaged_chunk(void **state)
+{
+	unsigned int nr = 0, i;
+	size_t size, at, chunks[3];
+	struct hyptrace_file *file;
+	struct image image;
+	char *data;
+
+	(void)state;
+	image_init(&image, IMAGE_ZSTD, false, 1024, 1);
+	for (i = 0; i < 6; i++) {
+		image_subbuf(&image, 0, 100 * (i + 1));
+		image_event(&image, 0, 0, NUMBER(100 * (i + 1), 0));
+	}
+	data = image_make(&image, &size);
+	/* before each frame of zstd are two sizes */
+	for (at = 0; at < size - 4; at++)
+		if (!memcmp(data + at, "\x28\xb5\x2f\xfd", 4))
+			chunks[nr++] = at - 8;
+	assert_int_equal(nr, 3);
+	memset(data + chunks[1] + 12, 0xff, 8);
+	write_file(path, data, size);
+	free(data);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	walk(file);
+	assert_int_equal(seen.nr, 5);
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(seen.list[i].offset, chunks[i / 2 + i / 3 - i / 4]);
+		if (i == 2)
+			saw(i, 0, 0, 0, 0, 0, "cannot be decompressed: its events are lost");
+		else
+			saw(i, 0, 100 * (i + 1 + i / 3), IMAGE_RECORD, 1, 0, NULL);
+	}
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
+/* So is the place of a sub-buffer of which the end is missing. */
+static void cut_off(void **state)
+{
+	struct hyptrace_file *file;
+	struct image image;
+	struct stat st;
+	unsigned int i;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, 1024, 1);
+	for (i = 0; i < 6; i++)
+		image_subbuf(&image, 0, 100 * (i + 1));
+	write_image(&image);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size - 100), 0);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	walk(file);
+	assert_int_equal(seen.nr, 6);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(seen.list[i].offset, st.st_size - (6 - i) * 1024);
+	saw(5, 0, 0, 0, 0, 0, "the file was cut: 100 bytes are missing");
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 static void progress(void **state)
 {
 	const struct hyptrace_stream_event *event;
@@ -372,7 +437,8 @@ static void array_swapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sub_buffers), cmocka_unit_test(progress),
+		cmocka_unit_test(sub_buffers), cmocka_unit_test(damaged_chunk),
+		cmocka_unit_test(cut_off), cmocka_unit_test(progress),
 		cmocka_unit_test(late_times), cmocka_unit_test(all_records_swapped),
 		cmocka_unit_test(bad_records_swapped), cmocka_unit_test(long_record_swapped),
 		cmocka_unit_test(array_swapped),
