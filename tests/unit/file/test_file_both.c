@@ -164,6 +164,40 @@ static void check_host(struct hyptrace_file *file, bool has_tasks)
 	assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
 }
 
+/* Count the events of the host, of which the first has this time. */
+static unsigned int count_alone(struct hyptrace_file *file, uint64_t first)
+{
+	struct hyptrace_file *other = hyptrace_file_host(file, &err);
+	const struct hyptrace_stream_event *event;
+	unsigned int nr = 0;
+
+	while (hyptrace_file_next(other, &event, &err) == 1) {
+		if (!nr)
+			assert_int_equal(event->record.ts, first);
+		nr += !!event->record.data;
+	}
+	return nr;
+}
+
+/* The host's events are those of the CPUs and times that are chosen of the file. */
+static void check_choice(struct hyptrace_file *file)
+{
+	const unsigned int cpus[] = { 5, 2 };
+
+	hyptrace_file_options(file)->last = 0;
+	assert_int_equal(count_alone(file, 2001), 9);
+	hyptrace_file_options(file)->from = 2003;
+	assert_int_equal(count_alone(file, 2003), 7);
+	hyptrace_file_options(file)->to = 2005;
+	assert_int_equal(count_alone(file, 2003), 3);
+	hyptrace_file_options(file)->from = 0;
+	hyptrace_file_options(file)->to = UINT64_MAX;
+	assert_int_equal(hyptrace_file_set_cpus(file, cpus, 2, &err), 0);
+	assert_int_equal(count_alone(file, 2001), 6);
+	assert_int_equal(hyptrace_file_set_cpus(file, cpus, 1, &err), 0);
+	assert_int_equal(count_alone(file, 0), 0);
+}
+
 static void check(unsigned int flags)
 {
 	struct hyptrace_file_writer *w = record("a.dat", flags);
@@ -194,6 +228,9 @@ static void check(unsigned int flags)
 	/* of compressed sub-buffers, their number is not read */
 	hyptrace_file_progress(file, &bytes, &all);
 	assert_in_range(bytes, flags ? 1 : all, UINT32_MAX);
+	/* of the remote one sub-buffer, of the host two */
+	if (!flags)
+		assert_int_equal(all, 3 * SUBBUF);
 	cpu = hyptrace_file_info(hyptrace_file_host(file, &err))->cpus[2];
 	assert_int_equal(cpu->lost, 70);
 	assert_int_equal(cpu->filtered, 800);
@@ -203,6 +240,7 @@ static void check(unsigned int flags)
 	for (nr = 0; hyptrace_file_next(other, &event, &err) == 1; nr++)
 		assert_true(event->record.ts > 3001);
 	assert_int_equal(nr, 2);
+	check_choice(file);
 	hyptrace_file_close(file);
 	unlink("a.dat");
 }

@@ -453,6 +453,10 @@ static void wrong_parts(void **state)
 		else
 			hyptrace_file_close(good(&head));
 	}
+	head.subbuf = 1 << 20;
+	hyptrace_file_close(good(&head));
+	head.subbuf = 1 << 21;
+	bad(&head, "the size of a sub-buffer is wrong");
 	head.subbuf = 1023;
 	bad(&head, "the size of a sub-buffer is wrong");
 	/* without formats, nothing is known of an event */

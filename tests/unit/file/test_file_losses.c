@@ -160,11 +160,66 @@ static void losses_without_events(void **state)
 	}
 }
 
+/* When losses after the last event are said to have happened, and which of them */
+static void times_of_losses(void **state)
+{
+	/* what the image says of the recording's begin, on the clock of the events */
+	const uint64_t begin = 1234 + 5;
+	static const struct {
+		uint64_t	from, to, stored;
+		uint64_t	ts, lost;	/* 0: none are reported */
+	} cases[] = {
+		{ 0, UINT64_MAX, 5, START + 10, 12 },
+		{ START + 10, UINT64_MAX, 5, START + 10, 12 },
+		/* those that the sub-buffer has are earlier */
+		{ START + 11, UINT64_MAX, 5, START + 11, 7 },
+		{ 0, START + 10, 5, START + 10, 5 }, { 0, START + 9, 5, START, 5 },
+		{ START + 1, START + 9, 5, 0, 0 }, { START + 11, START + 20, 5, 0, 0 },
+		{ 0, UINT64_MAX, 12, START + 10, 12 }, { START + 11, UINT64_MAX, 12, 0, 0 },
+		{ 0, UINT64_MAX, HYPTRACE_LOST_UNKNOWN, START + 10, HYPTRACE_LOST_UNKNOWN },
+	};
+	const struct hyptrace_stream_event *event;
+	const unsigned int first = 0, second = 1;
+	struct hyptrace_file *file;
+	struct image image;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		image_init(&image, IMAGE_VERSION_6, false, 1024, 2);
+		image.has_counts = true;
+		image.cpus[0].lost = 12;
+		image.cpus[1].lost = 3;
+		image_subbuf(&image, 0, START);
+		image_event(&image, 0, 0, NUMBER(START, 0));
+		image_subbuf(&image, 0, START + 10);
+		image_lost(&image, 0, cases[i].stored);
+		file = open_image(&image);
+		assert_int_equal(hyptrace_file_set_cpus(file, &first, 1, &err), 0);
+		read_times(file, cases[i].from, cases[i].to);
+		if (cases[i].from <= START)
+			expect(file, 0, START, true, 0);
+		if (cases[i].lost)
+			expect(file, 0, cases[i].ts, false, cases[i].lost);
+		/* an unknown number of them does not hide those that were counted */
+		if (cases[i].lost == HYPTRACE_LOST_UNKNOWN)
+			expect(file, 0, cases[i].ts, false, 12);
+		assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+		/* of a CPU without sub-buffers */
+		assert_int_equal(hyptrace_file_set_cpus(file, &second, 1, &err), 0);
+		if (cases[i].to == UINT64_MAX)
+			expect(file, 1, cases[i].from ? cases[i].from : begin, false, 3);
+		assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses), cmocka_unit_test(losses_at_the_end),
-		cmocka_unit_test(losses_without_events),
+		cmocka_unit_test(losses_without_events), cmocka_unit_test(times_of_losses),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

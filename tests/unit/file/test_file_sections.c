@@ -354,6 +354,124 @@ static void cpus(void **state)
 	bad("the section of a trace buffer: it ends here");
 }
 
+/* Two trace buffers with a CPU each: the first one that has sub-buffers is read. */
+static void choice_of_buffers(void **state)
+{
+	const struct hyptrace_file_info *info;
+	const uint32_t subbuf = 1024, one = 1;
+	struct hyptrace_file *file;
+	uint64_t data, size;
+	unsigned int sizes, i;
+	uint32_t cpu;
+
+	(void)state;
+	for (sizes = 0; sizes < 4; sizes++) {
+		begin("none", "");
+		data = section(OPTION_BUFFER, "", 0, false);
+		for (i = 0; i < 2; i++) {
+			char buffer[48] = {};
+
+			cpu = 3 + i;
+			size = sizes & 1 << i ? 1024 : 0;
+			memcpy(buffer, &data, 8);
+			/* neither a name nor a clock */
+			memcpy(buffer + 10, &subbuf, 4);
+			memcpy(buffer + 14, &one, 4);
+			memcpy(buffer + 18, &cpu, 4);
+			memcpy(buffer + 22, &data, 8);
+			memcpy(buffer + 30, &size, 8);
+			option(OPTION_BUFFER, buffer, 38, 38);
+		}
+		end();
+		file = good();
+		info = hyptrace_file_info(file);
+		assert_int_equal(info->nr_cpus, 1);
+		assert_int_equal(info->cpus[0]->id, sizes & 1 ? 3 : 4);
+		assert_null(info->clock);
+		hyptrace_file_close(file);
+	}
+}
+
+/* What an option has must be inside it. */
+static void short_options(void **state)
+{
+	const uint32_t subbuf = 1024, none = 0;
+	struct hyptrace_file *file;
+	char buffer[32] = {};
+	uint64_t at;
+	int says;
+
+	(void)state;
+	for (says = 17; says <= 19; says++) {
+		begin("none", "");
+		at = section(OPTION_BUFFER, "", 0, false);
+		memcpy(buffer, &at, 8);
+		memcpy(buffer + 10, &subbuf, 4);
+		memcpy(buffer + 14, &none, 4);
+		option(OPTION_BUFFER, buffer, says < 18 ? 18 : says, says);
+		end();
+		if (says < 18)
+			bad("options: an option is too short");
+		else
+			hyptrace_file_close(good());
+	}
+	/* these are no pointers to sections: their bytes are skipped, and the next one is read */
+	begin("none", "");
+	option(OPTION_HEADER_INFO - 1, "12345678", 8, 8);
+	option(NR_FILE_SECTIONS, "12345678", 8, 8);
+	option(OPTION_PRINTK, "1234567", 7, 7);
+	option(OPTION_CLOCK, "mono", 4, 4);
+	end();
+	file = good();
+	assert_string_equal(hyptrace_file_info(file)->clock, "mono");
+	hyptrace_file_close(file);
+	/* bytes behind the pointer are skipped, too */
+	begin("none", "");
+	at = section(OPTION_PRINTK, "\0\0\0", 4, false);
+	memcpy(buffer, &at, 8);
+	option(OPTION_PRINTK, buffer, 13, 13);
+	option(OPTION_CLOCK, "mono", 4, 4);
+	end();
+	file = good();
+	assert_string_equal(hyptrace_file_info(file)->clock, "mono");
+	hyptrace_file_close(file);
+}
+
+/* There may be so many options, of all sections together; the one that ends them does not count. */
+static void many_options(void **state)
+{
+	static char content[6 * (FILE_COUNT_MAX + 1) + 14];
+	const uint16_t id = 99;
+	uint64_t at, next;
+	unsigned int more, i;
+	size_t size;
+
+	(void)state;
+	for (more = 0; more < 2; more++) {
+		begin("none", "");
+		memset(content, 0, sizeof(content));
+		for (i = 0; i < FILE_COUNT_MAX + more; i++)
+			memcpy(content + 6 * i, &id, 2);
+		at = ftell(out);
+		/* the second section has the last one */
+		size = 6 * (i - 1) + 14;
+		next = at + 16 + size;
+		memset(content + size - 14, 0, 6);
+		memcpy(content + size - 8, &next, 8);
+		section(OPTION_DONE, content, size, false);
+		memset(content, 0, 20);
+		memcpy(content, &id, 2);
+		section(OPTION_DONE, content, 20, false);
+		fseek(out, options_at, SEEK_SET);
+		put(at, 8);
+		fclose(out);
+		if (more)
+			bad("options: there are too many");
+		else
+			hyptrace_file_close(good());
+	}
+}
+
 static char command[4 << 20];
 
 /* A file whose description has so many bytes, most of them of a command */
@@ -416,7 +534,8 @@ int main(void)
 		cmocka_unit_test(formats), cmocka_unit_test(tasks), cmocka_unit_test(compressions),
 		cmocka_unit_test(second_page), cmocka_unit_test(ends_of_options),
 		cmocka_unit_test(long_options), cmocka_unit_test(cpus),
-		cmocka_unit_test(descriptions),
+		cmocka_unit_test(descriptions), cmocka_unit_test(choice_of_buffers),
+		cmocka_unit_test(short_options), cmocka_unit_test(many_options),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
