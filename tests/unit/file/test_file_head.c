@@ -473,6 +473,8 @@ static void long_sizes(void **state)
 {
 	struct head head = whole;
 	char page[1200];
+	const char *text;
+	unsigned int at;
 
 	(void)state;
 	head.event = "name: tick\nID: 7\nformat:\n" COMMON
@@ -483,12 +485,15 @@ static void long_sizes(void **state)
 	head.page = "\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n";
 	head.is_32 = true;
 	prints(&head, "a task", "1010 nr=5");
-	/* what is behind 1023 bytes is not looked at */
-	memset(page, ' ', sizeof(page));
-	strcpy(page + 1000, head.page);
+	/* what is behind 1023 bytes is not looked at: of the first one, the number is the last byte */
+	text = head.page;
 	head.page = page;
-	head.is_32 = false;
-	prints(&head, "a task", "1010 nr=5");
+	for (at = 983; at <= 984; at++) {
+		memset(page, ' ', sizeof(page));
+		strcpy(page + at, text);
+		head.is_32 = at == 983;
+		prints(&head, "a task", "1010 nr=5");
+	}
 }
 
 /* An event whose print format is not well formed is printed field by field, if it is known. */

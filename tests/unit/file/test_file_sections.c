@@ -437,6 +437,56 @@ static void short_options(void **state)
 	hyptrace_file_close(file);
 }
 
+/* Of several errors the first one is told. */
+static void first_errors(void **state)
+{
+	static const uint16_t ids[] = { OPTION_HEADER_INFO, OPTION_EVENT_FORMATS };
+	const uint32_t subbuf = 1024;
+	char buffer[300] = {}, said[128];
+	unsigned int i;
+	uint64_t at;
+
+	(void)state;
+	/* a name that is too long, after which all is well */
+	begin("none", "");
+	at = section(OPTION_BUFFER, "", 0, false);
+	memcpy(buffer, &at, 8);
+	memset(buffer + 8, 'x', 256);
+	memcpy(buffer + 8 + 256 + 1, &subbuf, 4);
+	option(OPTION_BUFFER, buffer, 280, 280);
+	end();
+	bad("options: a name is too long");
+	/* a pointer that is cut off */
+	for (i = 0; i < 2; i++) {
+		begin("none", "");
+		option(ids[i], "1234567", 7, 8);
+		put_options();
+		bad("options: it ends here");
+	}
+	/* what is no section of options need not have any */
+	begin("none", "");
+	at = section(OPTION_CLOCK, "", 0, false);
+	fseek(out, options_at, SEEK_SET);
+	put(at, 8);
+	fclose(out);
+	bad("options: its header is wrong");
+	/* the next options are these, or begin inside their header */
+	for (i = 0; i < 2; i++) {
+		begin("none", "");
+		at = ftell(out) + (i ? 15 : 0);
+		pointer(OPTION_DONE, at);
+		put_options();
+		snprintf(said, sizeof(said), "offset %u: options: they are before the options that name them",
+			 (unsigned int)at);
+		bad(said);
+	}
+	/* the begin of a file */
+	begin("none", "");
+	fclose(out);
+	assert_int_equal(truncate(path, options_at + 7), 0);
+	bad("the compression: it ends here");
+}
+
 /* There may be so many options, of all sections together; the one that ends them does not count. */
 static void many_options(void **state)
 {
@@ -536,6 +586,7 @@ int main(void)
 		cmocka_unit_test(long_options), cmocka_unit_test(cpus),
 		cmocka_unit_test(descriptions), cmocka_unit_test(choice_of_buffers),
 		cmocka_unit_test(short_options), cmocka_unit_test(many_options),
+		cmocka_unit_test(first_errors),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
