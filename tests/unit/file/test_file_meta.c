@@ -113,6 +113,7 @@ static void all_lines(void **state)
 	assert_true(info->calls[0]->known_args && info->calls[0]->returns);
 	assert_string_equal(info->calls[0]->args[0]->type, "void (*)[]");
 	assert_int_equal(info->calls[1]->nr_args, 0);
+	assert_string_equal(info->calls[1]->remote, "a-b.c:d");
 }
 
 /* The notes, and the room that they may take, come before the events. */
@@ -303,6 +304,39 @@ static void formats(void **state)
 	assert_string_equal(meta.info.events[1]->print_fmt, "0");
 	assert_int_equal(parse("event 7 8 \"tick\" \"\\\"n=%u\\\", REC->n\"\n" FIELD), 0);
 	assert_string_equal(meta.info.events[0]->print_fmt, "\"n=%u\", REC->n");
+	/* an empty one stays so */
+	assert_int_equal(parse("event 7 8 \"tick\" \"\"\n" FIELD), 0);
+	assert_string_equal(meta.info.events[0]->print_fmt, "");
+	/* a type without a name */
+	assert_int_equal(parse(EVENT FIELD "event 8 8 \"tock\" \"\"\nfield 4 4 0 \"*\" \"n\"\n"),
+			 -EBADMSG);
+	assert_int_equal(err.errnum, EBADMSG);
+	assert_string_equal(err.text, "its description: the event tock is not valid");
+}
+
+static void made_cpus(void **state)
+{
+	struct hyptrace_file_cpu **cpus = NULL;
+	unsigned int nr = 0, i;
+
+	(void)state;
+	assert_true(hyptrace_file_make_cpus(&cpus, &nr, 0));
+	assert_null(cpus);
+	for (i = 1; i < 4; i += 2) {
+		assert_true(hyptrace_file_make_cpus(&cpus, &nr, i));
+		assert_int_equal(nr, i);
+		assert_null(cpus[i]);
+	}
+	/* what one of them has already stays */
+	cpus[2]->id = 7;
+	fail_alloc(1);
+	assert_false(hyptrace_file_make_cpus(&cpus, &nr, 4));
+	assert_true(fail_alloc_end());
+	assert_int_equal(nr, 3);
+	assert_int_equal(cpus[2]->id, 7);
+	while (nr--)
+		free(cpus[nr]);
+	free(cpus);
 }
 
 /* A name of @len letters, and a print format of @fmt */
@@ -388,7 +422,7 @@ int main(void)
 		cmocka_unit_test_teardown(sentences, teardown),
 		cmocka_unit_test_teardown(whole_texts, teardown),
 		cmocka_unit_test_teardown(formats, teardown),
-		cmocka_unit_test_teardown(limits, teardown),
+		cmocka_unit_test_teardown(limits, teardown), cmocka_unit_test(made_cpus),
 		cmocka_unit_test_teardown(no_memory, teardown),
 	};
 
