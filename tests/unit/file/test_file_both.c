@@ -200,6 +200,7 @@ static void check_choice(struct hyptrace_file *file)
 
 static void check(unsigned int flags)
 {
+	const int free_fd = dup(0);
 	struct hyptrace_file_writer *w = record("a.dat", flags);
 	const struct hyptrace_stream_event *event;
 	const struct hyptrace_file_cpu *cpu;
@@ -207,6 +208,8 @@ static void check(unsigned int flags)
 	uint64_t bytes, all;
 	unsigned int nr;
 
+	/* the first one that is free when all files are closed */
+	close(free_fd);
 	/* what is compressed is still in memory */
 	assert_int_equal(exists("a.dat.part.host2"), !flags);
 	assert_int_equal(exists("a.dat.part.cpu2"), !flags);
@@ -242,6 +245,9 @@ static void check(unsigned int flags)
 	assert_int_equal(nr, 2);
 	check_choice(file);
 	hyptrace_file_close(file);
+	/* both have opened it */
+	assert_int_equal(dup(0), free_fd);
+	close(free_fd);
 	unlink("a.dat");
 }
 

@@ -146,11 +146,47 @@ static void no_place(void **state)
 	image_free(&image);
 }
 
+/* No file stays open: neither the main one nor a part, also not after a failure. */
+static void descriptors(void **state)
+{
+	const int next = dup(0);
+	struct hyptrace_file *file;
+	struct image image;
+	char *data, *at;
+	size_t size;
+
+	(void)state;
+	close(next);
+	image_init(&image, IMAGE_VERSION_6, false, 4096, 3);
+	fill(&image, NR, START);
+	image.incomplete = true;
+	write_image(&image);
+	write_part(&image, 1, 0);
+	write_part(&image, 2, 0);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	assert_int_not_equal(fcntl(next + 2, F_GETFD), -1);
+	hyptrace_file_close(file);
+	assert_int_equal(dup(0), next);
+	close(next);
+	data = image_make(&image, &size);
+	at = memmem(data, size, "\nevent ", 7);
+	assert_non_null(at);
+	at[7] = 'x';
+	write_file(path, data, size);
+	free(data);
+	assert_null(hyptrace_file_open(path, &err));
+	assert_int_equal(dup(0), next);
+	close(next);
+	image_free(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cut_chunk), cmocka_unit_test(cut_part),
 		cmocka_unit_test(not_whole), cmocka_unit_test(no_place),
+		cmocka_unit_test(descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

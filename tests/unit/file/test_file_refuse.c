@@ -96,6 +96,11 @@ static void perfetto_traces(void **state)
 	}
 	perfetto(false, 0, "", 0);
 	perfetto(true, 0, "\x0a", 1);
+	/* a length has five bytes at most */
+	put("t.dat", "\x0a\x80\x80\x80\x80\x80\x0ax", 8);
+	says("t.dat", EBADMSG, "it is not a trace file, but a Perfetto trace: open it in https://ui.perfetto.dev");
+	put("t.dat", "\x0a\x80\x80\x80\x80\x80x\x0a", 8);
+	says("t.dat", EBADMSG, "it is not a trace file");
 	/* it is cut off in its first packet, or has another first byte */
 	put("t.dat", "\x0a\5abcd", 6);
 	says("t.dat", EBADMSG, "it is not a trace file");
