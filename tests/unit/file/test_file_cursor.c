@@ -332,6 +332,8 @@ static void compressed_sections(void **state)
 	assert_int_equal(c.ret, 0);
 	inflated(size, max + 1, packed, size, size);
 	failed("offset 11: a section: its compressed size is wrong");
+	/* it takes no memory */
+	assert_null(c.mem);
 	inflated(size, max - 1, packed, size, size);
 	assert_non_null(strstr(err.text, "it cannot be decompressed"));
 	inflated(size + 1, max, packed, size, size);

@@ -66,7 +66,8 @@ static void number_of_events(void **state)
 	(void)state;
 	for (i = 0; i < 16386; i++) {
 		snprintf(text, sizeof(text), "name: e%u\nID: %u\nformat:\n"
-			 "\tfield:u16 common_type;\toffset:0;\tsize:2;\n\nprint fmt: \"\"\n", i, i + 1);
+			 "\tfield:u16 common_type;\toffset:0;\tsize:2;\n\nprint fmt: \"\"\n",
+			 i, i + 1);
 		to = add_format(to, text, strlen(text));
 	}
 	file = open_system(i, to);

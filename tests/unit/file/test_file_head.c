@@ -485,7 +485,7 @@ static void long_sizes(void **state)
 	head.page = "\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n";
 	head.is_32 = true;
 	prints(&head, "a task", "1010 nr=5");
-	/* what is behind 1023 bytes is not looked at: of the first one, the number is the last byte */
+	/* what is behind 1023 bytes is not looked at: first, the number is the last byte */
 	text = head.page;
 	head.page = page;
 	for (at = 983; at <= 984; at++) {
