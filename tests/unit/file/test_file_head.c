@@ -262,6 +262,9 @@ static void texts_of_printk(void **state)
 	} cases[] = {
 		{ "0x2000 : \"x=%d\\n\"\n", "fun: x=9" }, { "2000 : \"x=%d\"\n", "fun: x=9" },
 		{ "0x2000 : x=%d\n", "fun: x=9" }, { "0x2000 : \"long\"\n", "fun: long" },
+		/* it is too short, or none */
+		{ "0x2000 : \"abc\"\n", "fun: (NO FORMAT FOUND at 2000)" },
+		{ "0x2000: \"x=%d\"\n", "fun: (NO FORMAT FOUND at 2000)" },
 	};
 	struct head head = whole;
 	unsigned int i;
