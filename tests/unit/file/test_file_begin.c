@@ -147,10 +147,62 @@ static void choice(void **state)
 	}
 }
 
+/* Where reading begins: ten sub-buffers begin at 100, 200 and so on, with one event each. */
+static void starts(void **state)
+{
+	static const struct {
+		uint64_t	from, to, last;
+		uint64_t	first, floor, skip;
+	} cases[] = {
+		{ 0, UINT64_MAX, 0, 0, 0, 0 }, { 99, UINT64_MAX, 0, 0, 99, 0 },
+		{ 100, UINT64_MAX, 0, 0, 100, 0 }, { 101, UINT64_MAX, 0, 0, 101, 0 },
+		{ 300, UINT64_MAX, 0, 1, 300, 0 }, { 301, UINT64_MAX, 0, 2, 301, 0 },
+		{ 5000, UINT64_MAX, 0, 9, 5000, 0 }, { 300, 310, 0, 1, 300, 0 },
+		/* so many of the last ones: as many sub-buffers, or a power of two */
+		{ 0, UINT64_MAX, 1, 9, 1000, 1 }, { 0, UINT64_MAX, 2, 8, 900, 1 },
+		{ 0, UINT64_MAX, 3, 6, 700, 2 }, { 0, UINT64_MAX, 10, 0, 0, 1 },
+		{ 0, UINT64_MAX, 11, 0, 0, 0 },
+		{ 0, 500, 3, 1, 200, 2 }, { 0, 499, 2, 2, 300, 1 }, { 0, 99, 1, 0, 0, 0 },
+		{ 300, 500, 2, 3, 400, 1 }, { 300, 500, 3, 1, 300, 1 }, { 300, 500, 4, 1, 300, 0 },
+	};
+	struct hyptrace_file_options *options;
+	struct hyptrace_file *file;
+	struct image image;
+	unsigned int kind, i;
+
+	(void)state;
+	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
+		image_init(&image, kind, kind == IMAGE_VERSION_7, KIB, 1);
+		for (i = 1; i <= 10; i++) {
+			image_subbuf(&image, 0, 100 * i);
+			image_event(&image, 0, 0, NUMBER(100 * i, 0));
+		}
+		file = open_image(&image);
+		for (i = 0; i < COUNT(cases); i++) {
+			options = hyptrace_file_options(file);
+			options->from = cases[i].from;
+			options->to = cases[i].to;
+			options->last = cases[i].last;
+			assert_int_equal(hyptrace_file_begin(file, &err), 0);
+			if (file->sources[0].start != cases[i].first * KIB ||
+			    file->floor != cases[i].floor || file->skip != cases[i].skip)
+				fail_msg("case %u: start %llu, floor %llu, skip %llu", i,
+					 (unsigned long long)file->sources[0].start / KIB,
+					 (unsigned long long)file->floor,
+					 (unsigned long long)file->skip);
+			assert_int_equal(file->sources[0].next, cases[i].first * KIB);
+			assert_int_equal(file->counts.damaged, 0);
+		}
+		hyptrace_file_close(file);
+		image_free(&image);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory), cmocka_unit_test(long_sizes), cmocka_unit_test(choice),
+		cmocka_unit_test(starts),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
