@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -200,7 +201,12 @@ static void description(void **state)
 	remote->text_bytes += PAGE;
 	image_sign(&image);
 	refused(NULL, EBADMSG, damaged);
+	/* only a text of a sensible size is looked for */
+	remote->text = NOWHERE;
 	remote->text_bytes = 16 << 20;
+	image_sign(&image);
+	refused(NULL, ENODATA, missing);
+	remote->text_bytes++;
 	image_sign(&image);
 	refused(NULL, EBADMSG, damaged);
 	*remote = good;
@@ -280,6 +286,7 @@ static void choice(void **state)
 	const char *also = "remote \"hypervisor\" has rings, too: choose it by --remote\n";
 	struct hyptrace_dump_remote *remote = remotes();
 	const uint64_t none = 0, nowhere[] = { NOWHERE, NOWHERE, NOWHERE, NOWHERE };
+	struct hyptrace_dump_list *list;
 	uint64_t ring;
 
 	(void)state;
@@ -303,6 +310,12 @@ static void choice(void **state)
 	ring = image_list(&image, nowhere, HYPTRACE_DUMP_SUBBUFS + 1, 0, 0);
 	remote[0].rings = image_list(&image, &ring, 1, 0, 0);
 	image_sign(&image);
+	hyptrace_close(accepted(NULL, CPUS, ""));
+	/* its ring is damaged */
+	list = list_at(list_at(remote[1].rings)->at[0]);
+	ring = image_list(&image, (const void *)list->at, list->nr, 0, 0);
+	list_at(ring)->sum++;
+	list_at(remote[0].rings)->at[0] = ring;
 	hyptrace_close(accepted(NULL, CPUS, ""));
 	/* its list is not there, and the other remote has only a ring of CPU 1 */
 	list_at(remote[0].rings)->at[0] = NOWHERE;
@@ -332,6 +345,15 @@ static void choice(void **state)
 	image_head(&image)->nr_remotes = 1;
 	image_sign(&image);
 	refused(NULL, ENODEV, "no remote was registered");
+	/* there can be so many */
+	image_head(&image)->nr_remotes = HYPTRACE_DUMP_REMOTES;
+	strcpy(remote[HYPTRACE_DUMP_REMOTES - 1].name, "eighth");
+	image_sign(&image);
+	refused("eight", ENODEV, "no such remote \"eight\"");
+	refused("eighth", ENODATA, "the description of remote \"eighth\" is not in the dump");
+	image_head(&image)->nr_remotes--;
+	image_sign(&image);
+	refused("eighth", ENODEV, "no such remote \"eighth\"");
 	/* not more than there can be */
 	memset(remote, 0, HYPTRACE_DUMP_REMOTES * sizeof(*remote));
 	image_head(&image)->nr_remotes = 9;
@@ -371,8 +393,12 @@ static void a_ring(void **state)
 	const char *damaged = "the ring of CPU 1 is damaged\n";
 	struct hyptrace_dump_list *list = ring_list(1), good = *list;
 	uint64_t address = list_at(remotes()->rings)->at[1];
+	const uint64_t nowhere[] = { NOWHERE, NOWHERE, NOWHERE, NOWHERE };
 	uint64_t own[HYPTRACE_DUMP_SUBBUFS + SUBBUFS];
+	struct hyptrace_cpu *cpu;
 	struct hyptrace *h;
+	char path[32];
+	int fd;
 
 	(void)state;
 	memcpy(own, list->at, sizeof(own));
@@ -411,6 +437,7 @@ static void a_ring(void **state)
 	h = accepted(NULL, 1, "");
 	assert_null(h->backend->map(h->backend_arg, 1, &err));
 	assert_int_equal(err.errnum, ENXIO);
+	assert_int_equal(hyptrace_get_cpu(h, NULL, 1, &cpu, &err), -ENXIO);
 	hyptrace_close(h);
 	list_at(remotes()->rings)->at[1] = address;
 	/* no page of it is there */
@@ -418,6 +445,32 @@ static void a_ring(void **state)
 	list->at[HYPTRACE_DUMP_SUBBUFS + 1] = BASE - 8;
 	image_sign_list(&image, address);
 	hyptrace_close(accepted(NULL, 1, NO_RING));
+	/* nobody wants to know that */
+	fd = image_open(&image, path);
+	h = hyptrace_open_dump(path, NULL, NULL, NULL, NULL);
+	assert_non_null(h);
+	hyptrace_close(h);
+	close(fd);
+	/* the ring of CPU 0 is not there, either */
+	list_at(remotes()->rings)->at[0] = 0;
+	refused(NULL, ENODATA, "no ring of \"hypervisor\" is in the memory");
+	list_at(remotes()->rings)->at[0] = image_list(&image, nowhere, 4, 0, 0);
+	refused(NULL, ENODATA, "no ring of \"hypervisor\" is in the memory");
+}
+
+/* The rings of CPUs 0 and 1 of 3 are not there. */
+static void missing_rings(void **state)
+{
+	unsigned int cpu;
+
+	(void)state;
+	image_build(&image, 3, 1);
+	for (cpu = 0; cpu < 2; cpu++) {
+		ring_list(cpu)->at[HYPTRACE_DUMP_SUBBUFS] = NOWHERE;
+		image_sign_list(&image, list_at(remotes()->rings)->at[cpu]);
+	}
+	hyptrace_close(accepted(NULL, 1, "the rings of 2 CPUs are not in the image: it was cut, or "
+				"they did not fit in the memory that outlives a reset\n"));
 }
 
 static void missing_parts(void **state)
@@ -494,6 +547,7 @@ static void is_dump(void **state)
 		bool is_dump;
 	} files[] = {
 		{ HYPTRACE_DUMP_MAGIC "\0..", true }, { "hyptrace dump 2\0..", false },
+		{ "hyptrace dump 3...", false },
 		{ "KDUMP             ", true }, { "DISKDUMP..........", true },
 		{ "makedumpfile......", true },
 		{ "KDUMP   ", false }, { "KDUMP.............", false },
@@ -517,6 +571,10 @@ static void is_dump(void **state)
 	close(fd);
 	unlink(path);
 	assert_false(hyptrace_is_dump(path));
+	/* it does not wait for a writer */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(hyptrace_is_dump(path));
+	unlink(path);
 }
 
 int main(void)
@@ -530,6 +588,7 @@ int main(void)
 		cmocka_unit_test_setup(choice, build),
 		cmocka_unit_test_setup(lists_of_rings, build),
 		cmocka_unit_test_setup(a_ring, build),
+		cmocka_unit_test(missing_rings),
 		cmocka_unit_test_setup(missing_parts, build),
 		cmocka_unit_test(is_dump),
 	};
