@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
 
 #include "dump_image.h"
 #include "fail_alloc.h"
@@ -85,6 +88,64 @@ static void description(void **state)
 	hyptrace_free_hypercalls(calls);
 	assert_int_equal(hyptrace_mark(h, NULL, 0, 1, 1, &err), -EOPNOTSUPP);
 	assert_string_equal(err.text, "a dump of memory can only be read");
+	hyptrace_close(h);
+}
+
+/* Take the messages of an answer until they are too many. */
+struct answer {
+	unsigned int	nr;
+	unsigned int	max;
+};
+
+static int take_message(const struct nlmsghdr *msg, void *arg)
+{
+	struct answer *a = arg;
+
+	assert_true(msg->nlmsg_len > sizeof(*msg));
+	return ++a->nr < a->max ? 0 : -EINTR;
+}
+
+/* Ask for all, or for what the attributes say. */
+static int ask(struct hyptrace *h, int cmd, struct answer *a, const void *attrs, size_t size)
+{
+	union {
+		struct nlmsghdr	hdr;
+		char		data[64];
+	} msg = { .hdr = { .nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN) + size } };
+	const struct hyptrace_request r = { &msg.hdr, take_message, a, &err };
+
+	if (size)
+		memcpy(NLMSG_DATA(&msg.hdr) + GENL_HDRLEN, attrs, size);
+	a->nr = 0;
+	return h->backend->request(h->backend_arg, &r, cmd);
+}
+
+/* An answer ends with the first message that is not wanted. */
+static void answers(void **state)
+{
+	const struct {
+		struct nlattr	attr;
+		uint32_t	id;
+	} cpu = { { sizeof(cpu), HYPTRACE_A_CPU_ID }, 1 };
+	struct answer a = { .max = 2 };
+	struct hyptrace *h;
+
+	(void)state;
+	image_build(&image, 3, 1);
+	h = open_good();
+	assert_int_equal(ask(h, HYPTRACE_CMD_EVENT_GET, &a, NULL, 0), -EINTR);
+	assert_int_equal(a.nr, 2);
+	assert_int_equal(ask(h, HYPTRACE_CMD_CPU_GET, &a, NULL, 0), -EINTR);
+	assert_int_equal(a.nr, 2);
+	a.max = 1;
+	assert_int_equal(ask(h, HYPTRACE_CMD_CPU_GET, &a, &cpu, sizeof(cpu)), -EINTR);
+	a.max = 4;
+	assert_int_equal(ask(h, HYPTRACE_CMD_EVENT_GET, &a, NULL, 0), 0);
+	assert_int_equal(a.nr, 3);
+	assert_int_equal(ask(h, HYPTRACE_CMD_REMOTE_GET, &a, NULL, 0), 0);
+	assert_int_equal(a.nr, 1);
+	assert_int_equal(ask(h, HYPTRACE_CMD_CPU_GET, &a, &cpu, sizeof(cpu)), 0);
+	assert_int_equal(a.nr, 1);
 	hyptrace_close(h);
 }
 
@@ -395,10 +456,48 @@ static void no_memory(void **state)
 	hyptrace_close(h);
 }
 
+static void is_dump(void **state)
+{
+	static const struct {
+		const char *head;
+		bool is_dump;
+	} files[] = {
+		{ HYPTRACE_DUMP_MAGIC "\0..", true }, { "hyptrace dump 2\0..", false },
+		{ "hyptrace dump 3...", false },
+		{ "KDUMP             ", true }, { "DISKDUMP..........", true },
+		{ "makedumpfile......", true },
+		{ "KDUMP   ", false }, { "KDUMP.............", false },
+		{ "\177ELF............\4\0", true }, { "\177ELF............\0\4", true },
+		{ "\177ELF............\1\0", false }, { "\177ELG............\4\0", false },
+	};
+	char path[] = "/tmp/hyptrace-dump.XXXXXX";
+	unsigned int i;
+	int fd;
+
+	(void)state;
+	fd = mkstemp(path);
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		size_t size = files[i].head[8] ? 18 : strlen(files[i].head);
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, files[i].head, size, 0), size);
+		if (hyptrace_is_dump(path) != files[i].is_dump)
+			fail_msg("%s", files[i].head);
+	}
+	close(fd);
+	unlink(path);
+	assert_false(hyptrace_is_dump(path));
+	/* it does not wait for a writer */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(hyptrace_is_dump(path));
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(description),
+		cmocka_unit_test(answers),
 		cmocka_unit_test(identity),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(rings),
@@ -406,6 +505,7 @@ int main(void)
 		cmocka_unit_test(seals),
 		cmocka_unit_test(clear_in_progress),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(is_dump),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,6 +181,66 @@ static void a_ring(void **state)
 	assert_string_equal(notes, "");
 }
 
+/* A machine that has not been reset has each ring whole: nothing of it is sealed. */
+static void an_odd_ring(void **state)
+{
+	struct hyptrace_dump_list *rings = image_page(&image, image_head(&image)->remotes->rings);
+	__u64 *pages = ((struct hyptrace_dump_list *)image_page(&image, rings->at[1]))->at;
+	uint64_t *reported = image_page(&image, pages[HYPTRACE_DUMP_REPORTED]);
+	struct hyptrace_map_meta *meta = image_page(&image, pages[HYPTRACE_DUMP_MAP_META]);
+	struct hyptrace_subbuf *subbuf = image_page(&image, pages[HYPTRACE_DUMP_SUBBUFS]);
+	struct hyptrace_reader *reader;
+	struct hyptrace_cpu *cpu;
+	struct hyptrace *h;
+
+	(void)state;
+	/* they change while the dump is written */
+	*reported = 101 + 201 + 1;
+	/* a clear was in progress */
+	meta->begin = UINT64_MAX;
+	subbuf->data[0]++;
+	subbuf->commit += 4;
+	h = open_dump();
+	assert_non_null(h);
+	assert_int_equal(hyptrace_get_cpu(h, NULL, 1, &cpu, &err), 0);
+	assert_int_equal(cpu->unreported, 0);
+	hyptrace_free_cpu(cpu);
+	reader = h->backend->map(h->backend_arg, 1, &err);
+	assert_non_null(reader);
+	meta = (void *)reader->meta;
+	assert_int_equal(meta->begin, 0);
+	assert_int_equal(meta->buffer.meta_struct_len, sizeof(*meta));
+	assert_memory_equal(reader->data, subbuf, PAGE);
+	hyptrace_reader_close(reader);
+	hyptrace_close(h);
+	assert_string_equal(notes, "");
+}
+
+/* Rings of which no sub-buffer is there, or no rings */
+static void no_rings(void **state)
+{
+	struct hyptrace_dump_list *rings = image_page(&image, image_head(&image)->remotes->rings);
+	__u64 *pages = ((struct hyptrace_dump_list *)image_page(&image, rings->at[0]))->at;
+	struct hyptrace_cpu **cpus;
+	struct hyptrace *h;
+	unsigned int nr;
+
+	(void)state;
+	pages[HYPTRACE_DUMP_SUBBUFS] = pages[HYPTRACE_DUMP_SUBBUFS + 1] = NOWHERE;
+	image_sign_list(&image, rings->at[0]);
+	rings->at[1] = 0;
+	h = open_dump();
+	assert_non_null(h);
+	assert_int_equal(hyptrace_get_cpus(h, NULL, &cpus, &nr, &err), 0);
+	assert_int_equal(nr, 1);
+	hyptrace_free_cpus(cpus);
+	hyptrace_reader_close(h->backend->map(h->backend_arg, 0, &err));
+	assert_string_equal(notes, "2 of 2 sub-buffers of CPU 0 are not in the dump: their events are missing\n");
+	hyptrace_close(h);
+	rings->at[0] = 0;
+	accepted("");
+}
+
 static void missing_parts(void **state)
 {
 	const char *counters = "counters of CPU 0 are not in the dump: more events may be lost\n";
@@ -465,6 +525,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_library, build, all_is_closed),
 		cmocka_unit_test_setup_teardown(what_cannot_be_opened, build, all_is_closed),
 		cmocka_unit_test_setup_teardown(a_ring, build, all_is_closed),
+		cmocka_unit_test_setup_teardown(an_odd_ring, build, all_is_closed),
+		cmocka_unit_test_setup_teardown(no_rings, build, all_is_closed),
 		cmocka_unit_test_setup_teardown(missing_parts, build, all_is_closed),
 		cmocka_unit_test_setup_teardown(heads_of_elf_files, build, all_is_closed),
 		cmocka_unit_test_setup_teardown(gaps, build, all_is_closed),
