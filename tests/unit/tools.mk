@@ -271,6 +271,9 @@ file-write-libs := $(tools-libs) $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
 test_file_write-srcs := $(file-write-srcs) fail_alloc.c
 test_file_write-cflags := $(file-write-cflags)
 test_file_write-libs := $(file-write-libs) $(fail-alloc)
+test_file_outputs-srcs := $(file-write-srcs)
+test_file_outputs-cflags := $(file-write-cflags)
+test_file_outputs-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,fallocate fstatvfs pipe2)
 test_file_end-srcs := $(file-write-srcs)
 test_file_end-cflags := $(file-write-cflags)
 test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)

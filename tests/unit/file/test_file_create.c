@@ -9,6 +9,9 @@
 #include <fcntl.h>
 
 #include <cmocka.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
 
 #include "dump_image.h"
 #include "fail_alloc.h"
@@ -18,7 +21,7 @@
 
 static struct dump_image image;
 
-static struct hyptrace *connect(void)
+static struct hyptrace *connect_to_memory(void)
 {
 	struct hyptrace *h;
 	char path[32];
@@ -68,7 +71,7 @@ static void check_tasks(const struct hyptrace_file_info *info)
 static void contents(void **state)
 {
 	const unsigned int nr_open = count_open();
-	struct hyptrace *h = connect();
+	struct hyptrace *h = connect_to_memory();
 	const struct hyptrace_file_info *info;
 	struct hyptrace_file_writer *w;
 	struct hyptrace_file *file;
@@ -107,13 +110,16 @@ static void contents(void **state)
 	assert_int_equal(count_open(), nr_open);
 }
 
-/* A connection to a driver, which does not say of which machine it is */
+/* A connection to a driver, which does not say of which machine it is, and what it answers */
+static struct hyptrace_backend driver;
+static int (*real_request)(void *arg, const struct hyptrace_request *r, int cmd);
+
 static struct hyptrace *connect_to_driver(void)
 {
-	static struct hyptrace_backend driver;
-	struct hyptrace *h = connect();
+	struct hyptrace *h = connect_to_memory();
 
 	driver = *h->backend;
+	real_request = driver.request;
 	driver.identify = NULL;
 	h->backend = &driver;
 	return h;
@@ -146,9 +152,89 @@ static void this_machine(void **state)
 	hyptrace_close(h);
 }
 
+/* What the driver says of its sub-buffers and its clock; without a name, it says nothing. */
+static uint32_t said_size;
+static const char *said_clock;
+
+static int change(const struct nlmsghdr *answer, void *arg)
+{
+	const struct hyptrace_request *r = arg;
+	union {
+		struct nlmsghdr	msg;
+		char		data[4096];
+	} copy;
+	struct nlattr *size, *clock;
+
+	assert_in_range(answer->nlmsg_len, 0, sizeof(copy));
+	memcpy(&copy, answer, answer->nlmsg_len);
+	size = nlmsg_find_attr(&copy.msg, GENL_HDRLEN, HYPTRACE_A_REMOTE_SUBBUF_SIZE);
+	clock = nlmsg_find_attr(&copy.msg, GENL_HDRLEN, HYPTRACE_A_REMOTE_CLOCK);
+	assert_non_null(size);
+	assert_non_null(clock);
+	memcpy(nla_data(size), &said_size, sizeof(said_size));
+	if (said_clock)
+		strcpy(nla_data(clock), said_clock);
+	else
+		clock->nla_type = HYPTRACE_A_REMOTE_MAX + 1;
+	return r->fn(&copy.msg, r->arg);
+}
+
+static int request(void *arg, const struct hyptrace_request *r, int cmd)
+{
+	const struct hyptrace_request changed = { r->msg, change, (void *)r, r->err };
+
+	return real_request(arg, cmd == HYPTRACE_CMD_REMOTE_GET ? &changed : r, cmd);
+}
+
+/* Only of the clock of the boot it is known when it was 0. */
+static void clocks(void **state)
+{
+	static const char *const names[] = { "boot", "bool", NULL };
+	struct hyptrace *h = connect_to_driver();
+	const struct hyptrace_file_info *info;
+	struct hyptrace_file *file;
+	unsigned int i;
+
+	(void)state;
+	driver.request = request;
+	said_size = PAGE;
+	for (i = 0; i < 3; i++) {
+		said_clock = names[i];
+		assert_int_equal(hyptrace_file_finish(create(h, NULL), &err), 0);
+		file = hyptrace_file_open("a.dat", &err);
+		assert_non_null(file);
+		info = hyptrace_file_info(file);
+		assert_string_equal(info->clock, names[i] ? names[i] : "");
+		assert_int_equal(!info->offset, i > 0);
+		hyptrace_file_close(file);
+	}
+	hyptrace_close(h);
+}
+
+/* A sub-buffer is longer than its header. */
+static void sizes(void **state)
+{
+	struct hyptrace *h = connect_to_driver();
+	struct hyptrace_file_writer *w;
+
+	(void)state;
+	driver.request = request;
+	said_clock = "boot";
+	said_size = HYPTRACE_SUBBUF_HEADER;
+	assert_null(create(h, NULL));
+	assert_int_equal(err.errnum, EPROTO);
+	assert_string_equal(err.text, "the driver has sub-buffers of 16 bytes");
+	assert_false(exists("a.dat.part"));
+	said_size++;
+	w = create(h, NULL);
+	assert_non_null(w);
+	hyptrace_file_abandon(w);
+	hyptrace_close(h);
+}
+
 static void refused(void **state)
 {
-	struct hyptrace *h = connect();
+	struct hyptrace *h = connect_to_memory();
 
 	(void)state;
 	assert_null(hyptrace_file_create("a.dat", h, NULL, 2, NULL, NULL, 0, &err));
@@ -171,7 +257,7 @@ static void host_of_other_versions(void **state)
 		struct hyptrace_file_host	host;
 		uint64_t			more[4];
 	} later = { .host = { .cpus = cpus, .nr_cpus = 1 }, .more = { 1, 2, 3, 4 } };
-	struct hyptrace *h = connect();
+	struct hyptrace *h = connect_to_memory();
 	struct hyptrace_file_writer *w;
 
 	(void)state;
@@ -213,7 +299,7 @@ static void fail_each_alloc(struct hyptrace *h)
 static void no_memory(void **state)
 {
 	(void)state;
-	fail_each_alloc(connect());
+	fail_each_alloc(connect_to_memory());
 	fail_each_alloc(connect_to_driver());
 }
 
@@ -252,6 +338,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(contents, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(this_machine, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(clocks, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(sizes, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(refused, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(host_of_other_versions, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(no_memory, enter_folder, leave_folder),

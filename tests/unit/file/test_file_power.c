@@ -37,7 +37,7 @@ struct pending {
 static const char *const names[] = { "a.dat.part", "a.dat.part.cpu2", "a.dat.part.cpu5" };
 static struct pending *pending;
 static unsigned int nr_pending, nr_calls, nr_cuts;
-static bool is_ending, has_room;
+static bool is_ending, has_room, is_named;
 static uint32_t seed, nr_marks;
 
 static uint32_t random_below(uint32_t limit)
@@ -216,6 +216,11 @@ int __wrap_fdatasync(int fd)
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
+	struct stat st, other;
+
+	/* the new name is on the disk, too */
+	assert_int_equal(fstat(fd, &st) || stat(".", &other), 0);
+	is_named |= st.st_ino == other.st_ino && exists("a.dat");
 	return __wrap_fdatasync(fd);
 }
 
@@ -256,6 +261,7 @@ static int setup(void **state)
 	seed = 1;
 	has_room = true;
 	is_ending = false;
+	is_named = false;
 	return enter_folder(state);
 }
 
@@ -299,6 +305,7 @@ static void end_at_each_call(unsigned int flags, unsigned int first, unsigned in
 	is_ending = true;
 	assert_int_equal(hyptrace_file_finish(w, &err), 0);
 	is_ending = false;
+	assert_true(is_named);
 	read_cut("a.dat");
 	assert_true(nr_calls > 5);
 }
