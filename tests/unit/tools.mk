@@ -279,7 +279,7 @@ test_file_end-cflags := $(file-write-cflags)
 test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)
 test_file_join-srcs := $(file-write-srcs)
 test_file_join-cflags := $(file-write-cflags)
-test_file_join-libs := $(file-write-libs) -Wl$(comma)--wrap=clock_gettime
+test_file_join-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,clock_gettime pread pwrite)
 
 # Trace files made by hand, and the reader.
 file-read-srcs := $(call library,file_begin.c file_cursor.c file_data.c file_formats.c file_head.c file_meta.c \

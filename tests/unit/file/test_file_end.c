@@ -25,8 +25,9 @@ static uint32_t next;
 static uint64_t room;
 /* A full disk does not say why it writes nothing. */
 static bool gives_no_reason;
-/* copy_file_range() works, and a hole gives room back. */
-static bool has_copy, has_holes;
+/* Why copy_file_range() does not work; 0: it does. And a hole gives room back. */
+static int copy_errno;
+static bool has_holes;
 
 ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
@@ -57,8 +58,8 @@ ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, s
 {
 	ssize_t n;
 
-	if (!has_copy || !room) {
-		errno = has_copy ? ENOSPC : EXDEV;
+	if (copy_errno || !room) {
+		errno = copy_errno ? copy_errno : ENOSPC;
 		return -1;
 	}
 	n = __real_copy_file_range(from, from_at, to, to_at, size < room ? size : room, flags);
@@ -108,7 +109,7 @@ static int setup(void **state)
 {
 	room = UINT64_MAX / 2;
 	reserved = 0;
-	has_copy = true;
+	copy_errno = 0;
 	has_holes = true;
 	gives_no_reason = false;
 	next = 0;
@@ -227,7 +228,7 @@ static void test_full_disk(void **state)
 	gives_no_reason = true;
 	fill_disk_and_finish(150 * SUBBUF + 1000);
 	gives_no_reason = false;
-	has_copy = false;
+	copy_errno = EXDEV;
 	fill_disk_and_finish(200 * SUBBUF + 77);
 }
 
@@ -241,10 +242,93 @@ static void test_full_disk_without_holes(void **state)
 	reserved = HYPTRACE_FILE_BLOCK;
 	write_until_full();
 	assert_int_equal(finish(), -ENOSPC);
-	assert_non_null(strstr(err.text, "cannot finish a.dat: No space left on device"));
+	assert_string_equal(err.text, "cannot finish a.dat: No space left on device (\"hyptrace report\" reads what is in a.dat.part and the files beside it)");
 	assert_false(exists("a.dat"));
 	assert_true(exists("a.dat.part"));
 	assert_true(exists("a.dat.part.cpu2"));
+}
+
+/* What cannot be copied by the kernel is read and written. */
+static void test_copies(void **state)
+{
+	static const int errnums[] = { EXDEV, ENOSYS, EINVAL, EOPNOTSUPP, EPERM };
+	unsigned int i, nr;
+	char *file;
+	size_t size;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		copy_errno = errnums[i];
+		next = 0;
+		w = begin("a.dat", 0);
+		/* more than a block */
+		for (nr = 0; nr < 40; nr++)
+			assert_int_equal(write_one(2), 0);
+		if (copy_errno == EPERM) {
+			assert_int_equal(finish(), -EPERM);
+			assert_true(exists("a.dat.part.cpu2"));
+			break;
+		}
+		assert_int_equal(finish(), 0);
+		meta_of("a.dat", &file, &size);
+		for (nr = 0; nr < 40; nr++) {
+			char subbuf[SUBBUF];
+
+			fill(subbuf, nr * PER_SUBBUF, nr * PER_SUBBUF, PER_SUBBUF);
+			assert_memory_equal(file + size - (40 - nr) * SUBBUF, subbuf, SUBBUF);
+		}
+		free(file);
+	}
+}
+
+/* A part that somebody has cut cannot be moved, or sent. */
+static void test_cut_part(void **state)
+{
+	(void)state;
+	w = begin("a.dat", 0);
+	assert_int_equal(write_one(2) || write_one(2), 0);
+	assert_int_equal(truncate("a.dat.part.cpu2", SUBBUF), 0);
+	assert_int_equal(finish(), -EIO);
+	assert_int_equal(err.errnum, EIO);
+	assert_true(exists("a.dat.part.cpu2"));
+	w = begin("/dev/null", 0);
+	assert_int_equal(write_one(2) || write_one(2), 0);
+	assert_int_equal(ftruncate(w->parts[1].fd, SUBBUF), 0);
+	assert_int_equal(finish(), -EIO);
+	assert_string_equal(err.text, "cannot write the output: Input/output error");
+}
+
+/* What the disk has no room for in the end is lost, also if nobody has counted so many events. */
+static void test_lost_at_the_end(void **state)
+{
+	static const uint64_t counted[] = { 0, 1, PER_SUBBUF, PER_SUBBUF + 1, 1000 };
+	char *file, *text;
+	unsigned int i;
+	struct stat st;
+	size_t size;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		unlink("a.dat");
+		room = UINT64_MAX / 2;
+		w = begin("a.dat", 0);
+		/* a sub-buffer is not written, and a part of it is */
+		room = SUBBUF + 100;
+		reserved = 0;
+		assert_int_equal(write_one(1), 0);
+		assert_int_equal(write_one(1), -ENOSPC);
+		assert_string_equal(err.text, "cannot write a.dat.part: No space left on device");
+		if (i < 4)
+			hyptrace_file_set_counts(w, 1, counted[i], 7, 8);
+		assert_int_equal(finish(), 0);
+		assert_int_equal(stat("a.dat", &st), 0);
+		assert_int_equal(st.st_size % SUBBUF, 0);
+		text = meta_of("a.dat", &file, &size);
+		assert_int_equal(number_in(text, "\ncpu 1 ", 0), i < 4);
+		assert_int_equal(number_in(text, "\ncpu 1 ", 1), i == 3);
+		assert_int_equal(number_in(text, "\ncpu 1 ", 2), i < 4 ? 7 + PER_SUBBUF : 0);
+		free(file);
+	}
 }
 
 /* The same with compression: the chunks that cannot be written are counted. */
@@ -434,6 +518,9 @@ static void test_pipe(void **state)
 		/* one written to a pipe ends with a whole sub-buffer */
 		assert_memory_equal(piped, named, named_size);
 		assert_true(piped_size - named_size < SUBBUF);
+		assert_int_equal(piped_size % SUBBUF, 0);
+		while (piped_size > named_size)
+			assert_int_equal(piped[--piped_size], 0);
 		free(piped);
 		free(named);
 		unlink("named");
@@ -461,6 +548,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_full_disk),
 		TEST(test_full_disk_without_holes),
+		TEST(test_copies),
+		TEST(test_cut_part),
+		TEST(test_lost_at_the_end),
 		TEST(test_full_disk_compressed),
 		TEST(test_process_limit),
 		TEST(test_signals),

@@ -250,6 +250,100 @@ static void test_fast_writer(void **state)
 	fast_writer(HYPTRACE_FILE_ZSTD, 16);
 }
 
+/* So many writes of data fail, the first of them after 1000 bytes; reads do if @cannot_read is set. */
+static unsigned int failing_writes;
+static bool is_first, cannot_read;
+
+ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	if (!failing_writes)
+		return __real_pwrite(fd, data, size, offset);
+	if (is_first) {
+		is_first = false;
+		return __real_pwrite(fd, data, 1000, offset);
+	}
+	failing_writes--;
+	errno = ENOSPC;
+	return -1;
+}
+
+ssize_t __real_pread(int fd, void *data, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *data, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *data, size_t size, off_t offset)
+{
+	errno = EIO;
+	return cannot_read ? -1 : __real_pread(fd, data, size, offset);
+}
+
+/* Join one sub-buffer of 100 marks with another while so many writes fail. Return what it returns. */
+static int64_t join_with_failures(unsigned int nr)
+{
+	int64_t ret;
+	int ends[2];
+
+	hyptrace_file_abandon(w);
+	w = begin("a.dat", 0);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	fill(to, 1000, 0, 100);
+	assert_int_equal(write(ends[1], to, SUBBUF), SUBBUF);
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
+	fill(from, 1100, 100, 100);
+	assert_int_equal(write(ends[1], from, SUBBUF), SUBBUF);
+	failing_writes = nr;
+	is_first = true;
+	ret = hyptrace_file_splice(w, 2, ends[0], &err);
+	failing_writes = 0;
+	close(ends[0]);
+	close(ends[1]);
+	return ret;
+}
+
+/* The part of CPU 2 has these sub-buffers. */
+static void expect_part(unsigned int nr, const char *first, const char *second)
+{
+	size_t size;
+	char *part = slurp("a.dat.part.cpu2", &size);
+
+	assert_int_equal(size, nr * SUBBUF);
+	assert_memory_equal(part, first, SUBBUF);
+	if (nr > 1)
+		assert_memory_equal(part + SUBBUF, second, SUBBUF);
+	free(part);
+	assert_int_equal(hyptrace_file_size(w), w->head_size + nr * SUBBUF);
+}
+
+/* No record may be twice in the file, also if the disk is full meanwhile. */
+static void test_failing_joins(void **state)
+{
+	char joined[SUBBUF], torn[SUBBUF];
+
+	(void)state;
+	fill(joined, 1000, 0, 200);
+	assert_int_equal(join_with_failures(0), SUBBUF);
+	expect_part(1, joined, NULL);
+	assert_int_equal(join_with_failures(1), SUBBUF);
+	expect_part(2, to, from);
+	/* what was there cannot be restored: the new one is lost */
+	memcpy(torn, to, SUBBUF);
+	memcpy(torn, joined, 1000);
+	assert_int_equal(join_with_failures(2), -ENOSPC);
+	assert_string_equal(err.text, "cannot write a.dat.part.cpu2: No space left on device");
+	expect_part(1, torn, NULL);
+	assert_int_equal(hyptrace_file_failed(w, NULL), -ENOSPC);
+	err.text[0] = 0;
+	assert_int_equal(hyptrace_file_failed(w, &err), -ENOSPC);
+	assert_string_equal(err.text, "cannot write a.dat.part.cpu2: No space left on device");
+	assert_int_equal(hyptrace_file_unwritten(w, 2), 100);
+	/* one that cannot be read is not joined */
+	cannot_read = true;
+	assert_int_equal(join_with_failures(0), SUBBUF);
+	expect_part(2, to, from);
+	cannot_read = false;
+}
+
 /* Without a ring, nothing is written. */
 static int64_t look_for_more(int ring)
 {
@@ -304,6 +398,7 @@ int main(void)
 		TEST(test_refuses_damage),
 		TEST(test_slow_writer),
 		TEST(test_fast_writer),
+		TEST(test_failing_joins),
 		TEST(test_flushes_a_chunk),
 	};
 
