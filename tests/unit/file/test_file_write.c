@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "fail_alloc.h"
+#include "file_bytes.h"
 #include "file_remote.h"
 
 /* Sub-buffers of each CPU in these tests; those of the second do not fit in one chunk. */
@@ -20,43 +21,6 @@ static const unsigned int subbufs_of[CPUS] = { 3, 200, 0 };
 #define SUBBUFS_MAX	200
 
 static struct hyptrace_file_writer *w;
-static char *file;
-static size_t file_size, at;
-
-static void expect_bytes(const void *bytes, size_t size)
-{
-	assert_true(file_size - at >= size);
-	assert_memory_equal(file + at, bytes, size);
-	at += size;
-}
-
-static void want_string(const char *text)
-{
-	expect_bytes(text, strlen(text) + 1);
-}
-
-static uint64_t take(size_t size)
-{
-	uint64_t value = 0;
-
-	assert_true(file_size - at >= size);
-	/* the tests run on little-endian machines, too: the file has the order of the machine */
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		memcpy((char *)&value + sizeof(value) - size, file + at, size);
-	else
-		memcpy(&value, file + at, size);
-	at += size;
-	return value;
-}
-
-static void skip_text(const char *has)
-{
-	const uint64_t size = take(8);
-
-	assert_non_null(memmem(file + at, size, has, strlen(has)));
-	at += size;
-}
-
 static char *content_of(unsigned int index, size_t *size)
 {
 	char *content = calloc(SUBBUFS_MAX + 1, SUBBUF);
@@ -85,13 +49,6 @@ static void write_all(void)
 		hyptrace_file_set_counts(w, cpu_ids[i], size, i + 1, i + 2);
 		free(content);
 	}
-}
-
-static void read_back(const char *path)
-{
-	file = slurp(path, &file_size);
-	assert_non_null(file);
-	at = 0;
 }
 
 static void expect_begin(const char *version)
@@ -144,21 +101,31 @@ static void expect_meta(void)
 	at += end + 5 - text;
 }
 
+/* What the options say of the data of each CPU */
+static unsigned int bytes_of[CPUS];
+
 /* Options that both versions have: those of the CPUs come first, in the order of the CPUs. */
 static void expect_common_options(void)
 {
-	char text[32];
+	char text[256];
 	unsigned int i;
 
 	for (i = 0; i < CPUS; i++) {
-		size_t size, len = snprintf(text, sizeof(text), "CPU: %u\nentries: ", cpu_ids[i]);
+		const unsigned int events = subbufs_of[i] * SUBBUF;
+		const char *bytes;
+		int len;
 
 		assert_int_equal(take(2), 2);
-		size = take(4);
-		assert_int_equal(strncmp(file + at, text, len), 0);
-		/* they are strings */
-		assert_int_equal(strlen(file + at), size - 1);
-		at += size;
+		assert_int_equal(take(4), sizeof(text));
+		bytes = strstr(file + at, "\nbytes: ");
+		assert_non_null(bytes);
+		bytes_of[i] = strtoul(bytes + 8, NULL, 10);
+		len = snprintf(text, sizeof(text), "CPU: %u\nentries: %u\noverrun: %u\ncommit overrun: 0\n"
+			       "bytes: %u\ndropped events: 0\nread events: %u\n", cpu_ids[i], events,
+			       i + 1, bytes_of[i], events);
+		/* with blanks up to a size that is always the same */
+		snprintf(text + len, sizeof(text) - len, "%*s", (int)sizeof(text) - len - 1, "");
+		expect_bytes(text, sizeof(text));
 	}
 	assert_int_equal(take(2), 5);
 	assert_int_equal(take(4), sizeof("Linux"));
@@ -207,6 +174,7 @@ static void check_version_6(void)
 		}
 		content = content_of(index, &due);
 		assert_int_equal(size, due);
+		assert_int_equal(size, bytes_of[index]);
 		assert_int_equal(offset % SUBBUF, 0);
 		/* one after the other */
 		assert_true(!next || offset == next);
@@ -301,6 +269,7 @@ static void check_buffer(void)
 		size = take(8);
 		index = index_of(cpu);
 		back = at;
+		assert_int_equal(size, index < CPUS ? bytes_of[index] : 0);
 		if (index < CPUS && subbufs_of[index])
 			check_chunks(offset, size, index);
 		else
