@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/statvfs.h>
 
 #include <cmocka.h>
@@ -16,7 +18,7 @@ static struct hyptrace_file_writer *w;
 
 /* What the disk has, whether it can reserve some of it, and how much it did */
 static uint64_t said_room, reserved;
-static int statvfs_ret, pipe_errno;
+static int statvfs_ret, pipe_errno, thread_errno;
 static bool has_fallocate;
 
 int __wrap_fstatvfs(int fd, struct statvfs *vfs);
@@ -47,12 +49,28 @@ int __wrap_pipe2(int *ends, int flags)
 	return pipe_errno ? -1 : __real_pipe2(ends, flags);
 }
 
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg)
+{
+	sigset_t mask;
+
+	/* the thread has the same mask */
+	pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	assert_true(sigismember(&mask, SIGINT) && sigismember(&mask, SIGTERM));
+	return thread_errno ? thread_errno : __real_pthread_create(thread, attr, run, arg);
+}
+
 static int setup(void **state)
 {
 	said_room = UINT64_C(1) << 40;
 	reserved = 0;
 	statvfs_ret = 0;
 	pipe_errno = 0;
+	thread_errno = 0;
 	has_fallocate = true;
 	unsetenv("TMPDIR");
 	return enter_folder(state);
@@ -263,6 +281,53 @@ static void limits(void **state)
 	hyptrace_file_abandon(w);
 }
 
+/* A limit is reached by what was compressed; what waits for that is compressed when it may be it. */
+static void compressed_limits(void **state)
+{
+	uint64_t begun, size = 0;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+		begun = hyptrace_file_size(w);
+		hyptrace_file_set_limit(w, begun);
+		assert_true(hyptrace_file_is_full(w, 0));
+		assert_int_equal(write_subbuf(2), -EOVERFLOW);
+		assert_string_equal(err.text, "the file has reached its limit");
+		hyptrace_file_set_limit(w, begun + 1);
+		assert_false(hyptrace_file_is_full(w, SUBBUF));
+		assert_int_equal(write_subbuf(2), 0);
+		assert_int_equal(hyptrace_file_size(w), begun);
+		/* so many bytes more than there are then, from the second time on */
+		hyptrace_file_set_limit(w, begun + (i ? size + i - 1 : 1));
+		assert_int_equal(hyptrace_file_is_full(w, SUBBUF), i < 2);
+		assert_true(!i || hyptrace_file_size(w) == begun + size);
+		size = hyptrace_file_size(w) - begun;
+		assert_in_range(size, 1, SUBBUF);
+		assert_int_equal(write_subbuf(2), i < 2 ? -EOVERFLOW : 0);
+		hyptrace_file_abandon(w);
+	}
+}
+
+static void no_thread(void **state)
+{
+	const unsigned int nr_open = count_open();
+	sigset_t before, after;
+
+	(void)state;
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	thread_errno = EAGAIN;
+	assert_null(begin("a.dat", HYPTRACE_FILE_ZSTD));
+	assert_int_equal(err.errnum, EAGAIN);
+	assert_string_equal(err.text, "cannot start a thread: Resource temporarily unavailable");
+	assert_false(exists("a.dat.part"));
+	assert_int_equal(count_open(), nr_open);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	assert_int_equal(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
+	assert_int_equal(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
+}
+
 /* What is wrong is said, and nothing is written. */
 static void arguments(void **state)
 {
@@ -374,7 +439,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_cpus), TEST(standard_output), TEST(modes), TEST(folders), TEST(reserves),
-		TEST(files_of_others), TEST(limits), TEST(arguments), TEST(notes),
+		TEST(files_of_others), TEST(limits), TEST(compressed_limits), TEST(no_thread),
+		TEST(arguments), TEST(notes),
 		TEST(head_sizes), TEST(chunk_sizes),
 	};
 
