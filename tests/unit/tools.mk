@@ -277,6 +277,11 @@ test_file_outputs-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,fa
 test_file_end-srcs := $(file-write-srcs)
 test_file_end-cflags := $(file-write-cflags)
 test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)
+test_file_compress-srcs := $(file-write-srcs)
+test_file_compress-cflags := $(file-write-cflags)
+test_file_compress-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pthread_mutex_init pthread_mutex_destroy \
+	pthread_mutex_lock pthread_mutex_unlock pthread_cond_init pthread_cond_destroy pthread_cond_wait \
+	pthread_cond_signal pthread_join ZSTD_compressCCtx)
 test_file_options-srcs := $(file-write-srcs)
 test_file_options-cflags := $(file-write-cflags)
 test_file_options-libs := $(file-write-libs)
