@@ -501,6 +501,33 @@ static void test_no_memory(void **state)
 	}
 }
 
+/* A sub-buffer for which there is no memory stays in the ring. */
+static void test_no_memory_for_a_chunk(void **state)
+{
+	char subbuf[SUBBUF];
+	int ends[2];
+
+	(void)state;
+	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+	fill(subbuf, 1000, 0, 10);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], subbuf, SUBBUF), SUBBUF);
+	fail_alloc(1);
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), -ENOMEM);
+	assert_true(fail_alloc_end());
+	assert_string_equal(err.text, "out of memory");
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), SUBBUF);
+	/* one that was given is lost */
+	fail_alloc(1);
+	assert_int_equal(hyptrace_file_write(w, 5, subbuf, SUBBUF, &err), -ENOMEM);
+	assert_true(fail_alloc_end());
+	assert_int_equal(hyptrace_file_unwritten(w, 2), 0);
+	assert_int_equal(hyptrace_file_unwritten(w, 5), 10);
+	assert_int_equal(hyptrace_file_finish(w, &err), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
 int main(void)
@@ -513,6 +540,7 @@ int main(void)
 		TEST(test_limit),
 		TEST(test_arguments),
 		TEST(test_no_memory),
+		TEST(test_no_memory_for_a_chunk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
