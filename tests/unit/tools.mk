@@ -202,6 +202,8 @@ test_tools_perfetto-srcs := $(call command,export.c export_parts.c export_perfet
 	perfetto_text.c
 test_tools_perfetto-cflags := $(tools-cflags)
 test_tools_perfetto-libs := $(tools-libs)
+test_tools_error-srcs := $(call library,error.c)
+test_tools_error-cflags := $(tools-cflags)
 test_tools_nearest-srcs := $(call library,error.c)
 test_tools_nearest-cflags := $(tools-cflags)
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cmocka.h>
 
@@ -65,6 +66,72 @@ static void part_of_a_text(void **state)
 	assert_string_equal(hyptrace_nearest_of("strem == 1", 5, "xtream", "stream"), "stream");
 }
 
+/* The letters to insert, delete, replace, or swap with the next one; see hyptrace_nearest_of(). */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int least, other;
+
+	if (!*a || !*b)
+		return strlen(*a ? a : b);
+	if (*a == *b)
+		return distance(a + 1, b + 1);
+	least = distance(a + 1, b);
+	other = distance(a, b + 1);
+	least = other < least ? other : least;
+	other = distance(a + 1, b + 1);
+	least = other < least ? other : least;
+	if (a[1] && a[0] == b[1] && a[1] == b[0]) {
+		other = distance(a + 2, b + 2);
+		least = other < least ? other : least;
+	}
+	return least + 1;
+}
+
+/* How near a name is: 3 if it is not */
+static unsigned int wrong_letters(const char *word, const char *name)
+{
+	const size_t len = strlen(word), name_len = strlen(name);
+	unsigned int wrong = distance(word, name);
+
+	if (len > 1 && len <= name_len && !strncasecmp(word, name, len) && wrong > 1)
+		wrong = 1;
+	return wrong > 2 || wrong >= name_len || (wrong == 2 && name_len <= 4) ? 3 : wrong;
+}
+
+/* The next word of these letters, which come in the order of @letters; first the shorter ones */
+static void next_word(char *word, const char *letters)
+{
+	for (; *word && !strchr(letters, *word)[1]; word++)
+		*word = *letters;
+	if (*word)
+		*word = strchr(letters, *word)[1];
+	else
+		*word = *letters;
+}
+
+/* Of two names that are near, it is the one of which fewer letters are wrong, else the first. */
+static void all_words(void **state)
+{
+	char word[8] = "", name[8], best[8];
+
+	(void)state;
+	for (; strlen(word) < 5; next_word(word, "abA")) {
+		memset(name, 0, sizeof(name));
+		best[0] = 0;
+		for (; strlen(name) < 6; next_word(name, "ab")) {
+			const unsigned int wrong = wrong_letters(word, name);
+
+			if (!hyptrace_nearest(word, NULL, name) != (wrong > 2))
+				fail_msg("%s: %s", word, name);
+			if (*best && hyptrace_nearest(word, best, name) !=
+				     (wrong < wrong_letters(word, best) ? name : best))
+				fail_msg("%s: %s or %s", word, best, name);
+			if (wrong <= 2)
+				strcpy(best, name);
+		}
+	}
+}
+
 /* A word of which no letter is right is not near. */
 static void short_words(void **state)
 {
@@ -91,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(part_of_a_text),
+		cmocka_unit_test(all_words),
 		cmocka_unit_test(short_words),
 		cmocka_unit_test(long_words),
 	};
