@@ -543,9 +543,10 @@ static void descriptor_0(void **state)
 	hyptrace_file_abandon(w);
 	assert_false(exists("b.dat.part.cpu2"));
 
-	/* its main file has a lock as others have */
+	/* its main file has a lock as others have, and the names of its parts */
 	w = begin("c.dat", 0);
 	assert_int_equal(w->fd, 0);
+	assert_string_equal(w->parts[1].path, "c.dat.part.cpu2");
 	assert_null(begin("c.dat", 0));
 	assert_int_equal(err.errnum, EBUSY);
 	hyptrace_file_abandon(w);

@@ -163,7 +163,10 @@ static void modes(void **state)
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(stat(names[i], &st), 0);
 		assert_int_equal(st.st_mode & 0777, 0600);
+		/* no program that is started gets them */
+		assert_int_equal(fcntl(i ? w->parts[1].fd : w->fd, F_GETFD), FD_CLOEXEC);
 	}
+	assert_int_equal(fcntl(w->reserve, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(fstat(w->reserve, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(st.st_nlink, 0);

@@ -18,8 +18,8 @@ static int room_errno;
 /* Why a pipe cannot be larger, and why a part cannot be read; 0: it can */
 static int size_errno, read_errno;
 static int asked_size;
-/* Bytes that are read from a file at once */
-static size_t read_max;
+/* Bytes that are read from a file, and written to it, at once */
+static size_t read_max, write_max;
 
 int __real_fcntl(int fd, int cmd, ...);
 int __wrap_fcntl(int fd, int cmd, ...);
@@ -65,12 +65,19 @@ ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset)
 	return read_errno ? -1 : __real_pread(fd, to, size < read_max ? size : read_max, offset);
 }
 
+ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	return __real_pwrite(fd, data, size < write_max ? size : write_max, offset);
+}
+
 static int setup(void **state)
 {
 	room = UINT64_MAX;
 	room_errno = ENOSPC;
 	size_errno = read_errno = 0;
-	read_max = SIZE_MAX;
+	read_max = write_max = SIZE_MAX;
 	next = 0;
 	memset(written, 0, sizeof(written));
 	unsetenv("TMPDIR");
@@ -232,13 +239,24 @@ static void temporary_file(void **state)
 	assert_int_equal(finish(), 0);
 }
 
+/* A file system may write less than it could. */
+static void little_at_once(void **state)
+{
+	(void)state;
+	write_max = 1;
+	w = begin("a.dat", 0);
+	assert_int_equal(write_some(2, 1), 0);
+	finish_with(0);
+	expect_marks(1);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, leave_folder)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sizes), TEST(full_disks), TEST(name_taken), TEST(lost_begin),
-		TEST(temporary_file),
+		TEST(temporary_file), TEST(little_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
