@@ -369,7 +369,7 @@ test_file_create-cflags = $(file-write-cflags) $(fake-netlink-cflags)
 test_file_create-libs := $(file-write-libs) $(fail-alloc) -Wl$(comma)--defsym=fake_netlink_reply=conversation_read
 test_file_splice-srcs := $(file-both-srcs)
 test_file_splice-cflags := $(file-write-cflags)
-test_file_splice-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,fcntl pread pwrite splice)
+test_file_splice-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,fcntl pread pwrite splice copy_file_range)
 test_file_errors-srcs := $(file-both-srcs)
 test_file_errors-cflags := $(file-write-cflags)
 test_file_errors-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pread pwrite copy_file_range fdatasync rename)

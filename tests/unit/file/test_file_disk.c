@@ -119,9 +119,11 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 {
 	(void)fd;
-	(void)offset;
+	assert_int_equal(offset, 0);
 	if (!mode)
 		return disk.fallocate_errno ? failure(disk.fallocate_errno) : 0;
+	assert_int_equal(mode, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+	assert_int_equal(size % HYPTRACE_FILE_BLOCK, 0);
 	/* a writer that makes no progress must not go on forever */
 	if (++disk.holes == 10)
 		return failure(EIO);
@@ -308,12 +310,16 @@ static void errors_of_a_copy(void **state)
 /* A part gives up one block after the other. */
 static void block_by_block(void **state)
 {
-	(void)state;
-	w = begin("a.dat", 0);
-	write_some(2, 3 * BLOCK_SUBBUFS);
-	disk.copy_room = HYPTRACE_FILE_BLOCK;
-	finish_with(0);
-	assert_int_equal(disk.holes, 2);
+	unsigned int more;
+
+	for (more = 0; more < HYPTRACE_FILE_BLOCK; more += 30000) {
+		assert_int_equal(leave_folder(state) || setup(state), 0);
+		w = begin("a.dat", 0);
+		write_some(2, 3 * BLOCK_SUBBUFS);
+		disk.copy_room = HYPTRACE_FILE_BLOCK + more;
+		finish_with(0);
+		assert_int_equal(disk.holes, 2);
+	}
 }
 
 /* If others take that room at once, the disk stays full. */

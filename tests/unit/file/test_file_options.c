@@ -213,6 +213,41 @@ static void process_ids(void **state)
 	free(file);
 }
 
+/* The data of a CPU begins at a multiple of the size of a sub-buffer, whatever is before it. */
+static void compressed_sizes(void **state)
+{
+	const unsigned int subbuf = 32;
+	bool had[32] = {};
+	struct hyptrace_file_meta meta;
+	struct hyptrace_file_writer *w;
+	unsigned int i;
+	uint64_t first, all;
+	char data[128] = "";
+	struct stat st;
+
+	(void)state;
+	srandom(1);
+	/* more and more bytes cannot be compressed */
+	for (i = 0; i < sizeof(data); i++) {
+		data[i] = random();
+		describe(&meta);
+		meta.info.subbuf_size = subbuf;
+		w = hyptrace_file_writer_new("a.dat", &meta, HYPTRACE_FILE_ZSTD, NULL, &err);
+		assert_non_null(w);
+		assert_int_equal(hyptrace_file_write(w, 1, data, sizeof(data), &err), 0);
+		assert_int_equal(hyptrace_file_write(w, 2, data, sizeof(data), &err), 0);
+		hyptrace_file_unwritten(w, 1);
+		first = w->parts[0].size;
+		assert_int_equal(w->parts[1].size, first);
+		all = w->head_size + (first + subbuf - 1) / subbuf * subbuf + first;
+		had[first % subbuf] = true;
+		assert_int_equal(hyptrace_file_finish(w, &err), 0);
+		assert_int_equal(stat("a.dat", &st), 0);
+		assert_int_equal(st.st_size, all);
+	}
+	assert_true(had[0] && had[1] && had[subbuf - 1]);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
 int main(void)
@@ -221,6 +256,7 @@ int main(void)
 		TEST(version_6),
 		TEST(versions_7),
 		TEST(process_ids),
+		TEST(compressed_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

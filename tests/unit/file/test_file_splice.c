@@ -72,12 +72,27 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 	return __real_pwrite(fd, data, size < write_max ? size : write_max, offset);
 }
 
+/* Bytes that are copied at once; 0: that is not possible */
+static size_t copy_max;
+
+ssize_t __real_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+			       unsigned int flags);
+ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+			       unsigned int flags);
+ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+			       unsigned int flags)
+{
+	errno = EXDEV;
+	return copy_max ? __real_copy_file_range(from, from_at, to, to_at,
+						 size < copy_max ? size : copy_max, flags) : -1;
+}
+
 static int setup(void **state)
 {
 	room = UINT64_MAX;
 	room_errno = ENOSPC;
 	size_errno = read_errno = 0;
-	read_max = write_max = SIZE_MAX;
+	read_max = write_max = copy_max = SIZE_MAX;
 	next = 0;
 	memset(written, 0, sizeof(written));
 	unsetenv("TMPDIR");
@@ -239,15 +254,22 @@ static void temporary_file(void **state)
 	assert_int_equal(finish(), 0);
 }
 
-/* A file system may write less than it could. */
+/* A file system may write, copy and read less than it could. */
 static void little_at_once(void **state)
 {
+	unsigned int i;
+
 	(void)state;
-	write_max = 1;
-	w = begin("a.dat", 0);
-	assert_int_equal(write_some(2, 1), 0);
-	finish_with(0);
-	expect_marks(1);
+	for (i = 0; i < 2; i++) {
+		next = 0;
+		w = begin("a.dat", 0);
+		write_max = 1;
+		assert_int_equal(write_some(2, 1), 0);
+		copy_max = i;
+		read_max = 1;
+		assert_int_equal(finish(), 0);
+		expect_marks(1);
+	}
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, leave_folder)

@@ -454,7 +454,7 @@ static void test_arguments(void **state)
 }
 
 /* Write a file. Return 0 or a negative errno. */
-static int try_to_write(unsigned int flags)
+static int try_to_write(const char *path, unsigned int flags)
 {
 	char subbuf[SUBBUF];
 	struct hyptrace_file_meta meta;
@@ -463,7 +463,7 @@ static int try_to_write(unsigned int flags)
 	fail_alloc_pause(true);
 	describe(&meta);
 	fail_alloc_pause(false);
-	w = hyptrace_file_writer_new("a.dat", &meta, flags, NULL, &err);
+	w = hyptrace_file_writer_new(path, &meta, flags, NULL, &err);
 	if (!w)
 		return -err.errnum;
 	fill(subbuf, 1000, 0, 10);
@@ -484,11 +484,12 @@ static void test_no_memory(void **state)
 	int ret;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 4; i++) {
 		failed = true;
 		for (nth = 1; failed; nth++) {
 			fail_alloc(nth);
-			ret = try_to_write(i ? HYPTRACE_FILE_ZSTD : 0);
+			ret = try_to_write(i < 2 ? "a.dat" : "/dev/null",
+					   i % 2 ? HYPTRACE_FILE_ZSTD : 0);
 			failed = fail_alloc_end();
 			if (!failed)
 				assert_int_equal(ret, 0);
