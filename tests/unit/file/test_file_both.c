@@ -327,12 +327,45 @@ static void many_tasks(void **state)
 	free(data);
 }
 
+/* Only whole lines are kept: the rest of the room has empty ones. */
+static void lines_of_tasks(void **state)
+{
+	static const struct {
+		const char	*tasks;
+		size_t		kept;
+	} cases[] = {
+		{ "", 0 }, { "40 bash", 0 }, { "40 bash\n", 8 }, { "40 bash\n4", 8 },
+		{ "40 bash\n41 a", 8 }, { "\n\n4", 2 },
+	};
+	struct hyptrace_file_writer *w;
+	char room[8192 + 8], *data;
+	unsigned int i;
+	size_t size;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t len = 8192;
+
+		w = record("e.dat", 0);
+		hyptrace_file_set_host_tasks(w, cases[i].tasks);
+		assert_int_equal(hyptrace_file_finish(w, &err), 0);
+		memcpy(room, &len, sizeof(len));
+		memset(room + 8, '\n', 8192);
+		memcpy(room + 8, cases[i].tasks, cases[i].kept);
+		data = slurp("e.dat", &size);
+		assert_non_null(memmem(data, size, room, sizeof(room)));
+		free(data);
+		unlink("e.dat");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(both, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(unfinished, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(many_tasks, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(lines_of_tasks, enter_folder, leave_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -359,6 +359,32 @@ static void arguments(void **state)
 	hyptrace_file_abandon(w);
 }
 
+/* If the output or the pipe gets descriptor 0, it is closed in the end, too. */
+static void descriptor_0(void **state)
+{
+	const int input = dup(0);
+	int ends[2];
+
+	(void)state;
+	close(0);
+	w = begin("/dev/null", 0);
+	assert_int_equal(w->out, 0);
+	hyptrace_file_abandon(w);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	dup2(input, 0);
+	w = begin("a.dat", 0);
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	close(0);
+	assert_int_equal(hyptrace_file_splice(w, 2, ends[0], &err), 0);
+	assert_int_equal(w->pipe[0], 0);
+	hyptrace_file_abandon(w);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	close(ends[0]);
+	close(ends[1]);
+	dup2(input, 0);
+	close(input);
+}
+
 /* A note is in the file at once. */
 static void notes(void **state)
 {
@@ -443,7 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_cpus), TEST(standard_output), TEST(modes), TEST(folders), TEST(reserves),
 		TEST(files_of_others), TEST(limits), TEST(compressed_limits), TEST(no_thread),
-		TEST(arguments), TEST(notes),
+		TEST(arguments), TEST(descriptor_0), TEST(notes),
 		TEST(head_sizes), TEST(chunk_sizes),
 	};
 

@@ -20,6 +20,8 @@ static int size_errno, read_errno;
 static int asked_size;
 /* Bytes that are read from a file, and written to it, at once */
 static size_t read_max, write_max;
+/* So many reads are interrupted. */
+static unsigned int interruptions;
 
 int __real_fcntl(int fd, int cmd, ...);
 int __wrap_fcntl(int fd, int cmd, ...);
@@ -61,7 +63,13 @@ ssize_t __real_pread(int fd, void *to, size_t size, off_t offset);
 ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset);
 ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset)
 {
-	errno = read_errno;
+	if (interruptions) {
+		interruptions--;
+		errno = EINTR;
+		return -1;
+	}
+	if (read_errno)
+		errno = read_errno;
 	return read_errno ? -1 : __real_pread(fd, to, size < read_max ? size : read_max, offset);
 }
 
@@ -249,8 +257,6 @@ static void temporary_file(void **state)
 	assert_int_equal(take(ends, 2), -ENOSPC);
 	assert_string_equal(err.text, "cannot write a temporary file: No space left on device");
 	close_ring(ends);
-	/* it is read, however little at once */
-	read_max = 1;
 	assert_int_equal(finish(), 0);
 }
 
@@ -267,9 +273,41 @@ static void little_at_once(void **state)
 		assert_int_equal(write_some(2, 1), 0);
 		copy_max = i;
 		read_max = 1;
+		interruptions = i ? 0 : 2;
 		assert_int_equal(finish(), 0);
 		expect_marks(1);
 	}
+}
+
+/* All of it is sent, however little is read at once. */
+static void little_is_sent(void **state)
+{
+	char *sent = calloc(1, 65536), *file;
+	size_t size;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	fd = open("pipe", O_RDWR | O_NONBLOCK);
+	assert_true(fd >= 0);
+	w = begin("pipe", 0);
+	assert_non_null(w);
+	assert_int_equal(write_some(2, 1), 0);
+	read_max = 1;
+	assert_int_equal(finish(), 0);
+	read_max = SIZE_MAX;
+	next = 0;
+	w = begin("a.dat", 0);
+	assert_int_equal(write_some(2, 1), 0);
+	written[2] = PER_SUBBUF;
+	assert_int_equal(finish(), 0);
+	file = slurp("a.dat", &size);
+	assert_true(size < 65536);
+	assert_int_equal(read(fd, sent, 65536), size);
+	assert_memory_equal(sent, file, size);
+	close(fd);
+	free(sent);
+	free(file);
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, leave_folder)
@@ -278,7 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sizes), TEST(full_disks), TEST(name_taken), TEST(lost_begin),
-		TEST(temporary_file), TEST(little_at_once),
+		TEST(temporary_file), TEST(little_at_once), TEST(little_is_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -458,6 +458,7 @@ static int try_to_write(const char *path, unsigned int flags)
 {
 	char subbuf[SUBBUF];
 	struct hyptrace_file_meta meta;
+	unsigned int i;
 	int ret;
 
 	fail_alloc_pause(true);
@@ -466,6 +467,9 @@ static int try_to_write(const char *path, unsigned int flags)
 	w = hyptrace_file_writer_new(path, &meta, flags, NULL, &err);
 	if (!w)
 		return -err.errnum;
+	/* all parts of a file that has a name have names */
+	for (i = 1; i < CPUS && w->path; i++)
+		assert_non_null(w->parts[i].path);
 	fill(subbuf, 1000, 0, 10);
 	ret = hyptrace_file_write(w, 1, subbuf, SUBBUF, &err);
 	if (!ret)
@@ -474,6 +478,14 @@ static int try_to_write(const char *path, unsigned int flags)
 		return hyptrace_file_finish(w, &err);
 	hyptrace_file_abandon(w);
 	return ret;
+}
+
+/* What was written says what its events are. */
+static void expect_event(void)
+{
+	read_back("a.dat");
+	assert_non_null(memmem(file, file_size, "name: mark\nID: 3\nformat:\n", 25));
+	free(file);
 }
 
 /* Without memory there is an error, and after it another file can be written. */
@@ -495,6 +507,8 @@ static void test_no_memory(void **state)
 				assert_int_equal(ret, 0);
 			else if (ret)
 				assert_int_equal(ret, -ENOMEM);
+			if (!ret && i < 2)
+				expect_event();
 			/* a file that cannot be finished leaves its parts */
 			assert_int_equal(system("rm -f a.dat*"), 0);
 		}
