@@ -58,6 +58,8 @@ checkpatch_ignored=(
 	'tests/unit/stream/test_tools_device.c tests/unit/file/test_file_end.c tests/unit/file/test_file_bounds.c tests/unit/file/test_file_io.c tests/unit/file/test_file_errors.c tests/unit/file/test_file_disk.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_power.c tests/unit/file/test_file_join.c tests/unit/dump/test_tools_dump_map.c tests/unit/dump/fake_kdumpfile.c tests/files/fake_driver.c tests/files/rings.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_threads.c tests/unit/control/test_tools_notify.c tests/unit/stream/test_tools_tracefs_query.c tests/unit/stream/test_tools_tracefs_errors.c tests/unit/stream/test_tools_tracefs_pump.c|AVOID_EXTERNS'
+	'tests/unit/file/test_file_outputs.c tests/unit/file/test_file_compress.c tests/unit/file/test_file_splice.c|AVOID_EXTERNS'
+	'tests/unit/file/test_file_threads.c tests/unit/control/test_tools_notify.c tests/unit/stream/test_tools_tracefs_query.c|AVOID_EXTERNS'
 	# The list of events is included with other definitions of its macros, and the hypercalls are such a list.
 	'tests/files/*|COMPLEX_MACRO,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
 	'tests/files/*|TRAILING_SEMICOLON,NEW_TYPEDEFS'
@@ -69,7 +71,7 @@ checkpatch_ignored=(
 	'tools/hyptrace/view/top/top_terminal.c tools/lib/dump/memory.c|COMPLEX_MACRO,MACRO_ARG_REUSE'
 	'tools/lib/dump/memory.c|MACRO_ARG_PRECEDENCE,MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON'
 	# These are the errnos of system calls, not of functions of the kernel.
-	'tools/lib/file/write/*.c|ENOSYS'
+	'tools/lib/file/write/*.c tests/unit/file/test_file_end.c|ENOSYS'
 	# A table of all errnos.
 	'driver/core/filter_text.c|ENOSYS'
 	'tests/kselftest/*|MACRO_ARG_REUSE'

@@ -198,8 +198,8 @@ static void memory(void **state)
 }
 
 /*
- * The lists of the rings of all remotes are read to choose one: that of the first one 7 times, those
- * of the others twice. Then that of the description is read, then that of the rings again.
+ * The lists of the rings of all remotes are read to choose one: that of the first one 7 times, the
+ * others twice. Then the list of the description is read, then that of the rings again.
  */
 static void pages_of_lists(void **state)
 {

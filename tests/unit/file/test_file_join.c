@@ -250,7 +250,7 @@ static void test_fast_writer(void **state)
 	fast_writer(HYPTRACE_FILE_ZSTD, 16);
 }
 
-/* So many writes of data fail, the first of them after 1000 bytes; reads do if @cannot_read is set. */
+/* So many writes fail, the first of them after 1000 bytes. Reads fail if @cannot_read is set. */
 static unsigned int failing_writes;
 static bool is_first, cannot_read;
 
@@ -277,7 +277,7 @@ ssize_t __wrap_pread(int fd, void *data, size_t size, off_t offset)
 	return cannot_read ? -1 : __real_pread(fd, data, size, offset);
 }
 
-/* Join one sub-buffer of 100 marks with another while so many writes fail. Return what it returns. */
+/* Join a sub-buffer of 100 marks with another while so many writes fail. Return the result. */
 static int64_t join_with_failures(unsigned int nr)
 {
 	int64_t ret;

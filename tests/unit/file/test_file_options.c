@@ -201,7 +201,8 @@ static void versions_7(void **state)
 /* Without the host, programs that want a process id get the id of the event. */
 static void process_ids(void **state)
 {
-	static const char pid[] = "field:unsigned short common_pid;\toffset:0;\tsize:2;\tsigned:0;\n";
+	static const char pid[] =
+		"field:unsigned short common_pid;\toffset:0;\tsize:2;\tsigned:0;\n";
 
 	(void)state;
 	record(0, NULL, true);

@@ -284,7 +284,7 @@ static void limits(void **state)
 	hyptrace_file_abandon(w);
 }
 
-/* A limit is reached by what was compressed; what waits for that is compressed when it may be it. */
+/* Only what was compressed reaches the limit. What waits is compressed when it may be too much. */
 static void compressed_limits(void **state)
 {
 	uint64_t begun, size = 0;

@@ -120,9 +120,10 @@ static void expect_common_options(void)
 		bytes = strstr(file + at, "\nbytes: ");
 		assert_non_null(bytes);
 		bytes_of[i] = strtoul(bytes + 8, NULL, 10);
-		len = snprintf(text, sizeof(text), "CPU: %u\nentries: %u\noverrun: %u\ncommit overrun: 0\n"
-			       "bytes: %u\ndropped events: 0\nread events: %u\n", cpu_ids[i], events,
-			       i + 1, bytes_of[i], events);
+		len = snprintf(text, sizeof(text),
+			       "CPU: %u\nentries: %u\noverrun: %u\ncommit overrun: 0\n"
+			       "bytes: %u\ndropped events: 0\nread events: %u\n",
+			       cpu_ids[i], events, i + 1, bytes_of[i], events);
 		/* with blanks up to a size that is always the same */
 		snprintf(text + len, sizeof(text) - len, "%*s", (int)sizeof(text) - len - 1, "");
 		expect_bytes(text, sizeof(text));
