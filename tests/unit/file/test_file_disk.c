@@ -556,6 +556,7 @@ static void descriptor_0(void **state)
 	assert_null(begin("c.dat", 0));
 	assert_int_equal(err.errnum, EBUSY);
 	hyptrace_file_abandon(w);
+	assert_false(exists("c.dat.part"));
 	/* or the output gets it */
 	w = begin("/dev/null", 0);
 	assert_int_equal(w->out, 0);
