@@ -235,9 +235,8 @@ static void remember(const struct hyptrace_file *f, struct file_data *data,
 	/* without memory, finding a chunk takes longer */
 	if (!data->chunks)
 		data->chunks = malloc(max * sizeof(*data->chunks));
-	if (!data->chunks)
+	if (!data->chunks || data->nr_chunks == max)
 		return;
-	/* they are so far apart that there are at most @max of them */
 	if (!data->nr_chunks ||
 	    chunk->offset > data->chunks[data->nr_chunks - 1].offset + data->size / max)
 		data->chunks[data->nr_chunks++] = *chunk;
