@@ -12,7 +12,7 @@ contains TEXT. VERBOSE=1 prints each mutant that was tried. For tests that are n
 and STAGES= only the quick stage; with STAGES=command the one of the command follows.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
-folder misses its goal. The file "equivalent" lists mutants that change no observable behaviour, with the reason. run.py
+folder misses its goal. The files "equivalent-*" list mutants that change no observable behaviour, with the reason. run.py
 itself recognizes mutants that the compiler translates to the same object code, and those of code that no host program has:
 that of EL2 alone, which only machines test. The file "survivors" lists mutants that no test kills, with the reason: they
 count, but are not printed.
@@ -34,7 +34,8 @@ from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
 
 # The source tree to mutate; selftest.sh sets another one
 TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-EQUIVALENTS, SURVIVORS = "tests/mutate/equivalent", "tests/mutate/survivors"
+EQUIVALENTS = "tests/mutate/equivalent-hyp", "tests/mutate/equivalent-lib"
+SURVIVORS = "tests/mutate/survivors"
 # Folder: (globs of the files to mutate, percentage that must be killed)
 FOLDERS = {
     "hyp": (("hyp/**/*.c", "hyp/**/*.h"), 99),
@@ -149,7 +150,7 @@ class Run:
     def judge(self, tree, mutant):
         """Return the result, what decided it, and in which stage: the quick one, that of the command, or the full one."""
         tree.write(mutant.path, mutant.source)
-        equivalent, stage = self.list_of(mutant) == EQUIVALENTS, QUICK
+        equivalent, stage = self.list_of(mutant) in EQUIVALENTS, QUICK
         try:
             result, by = self.try_stage(Attempt(tree, mutant), mutant, stage)
             if PARTIAL and result == EQUIVALENT:
@@ -242,7 +243,7 @@ def main(only):
     everything = list_mutants(only)
     if not everything:
         raise SystemExit(f"nothing to mutate in {' '.join(only)}")
-    lists = {path: read_list(path) for path in (EQUIVALENTS, SURVIVORS)}
+    lists = {path: read_list(path) for path in (*EQUIVALENTS, SURVIVORS)}
     gone = set().union(*lists.values()).difference(*((mutant.name, mutant.key) for mutant in everything))
     if only or os.environ.get("ONLY"):
         gone = set()

@@ -81,12 +81,13 @@ ends()
 	done
 }
 
-echo '# SPDX-License-Identifier: GPL-2.0-only' | tee "$work/tests/mutate/survivors" >"$work/tests/mutate/equivalent"
+echo '# SPDX-License-Identifier: GPL-2.0-only' |
+	tee "$work/tests/mutate/survivors" "$work/tests/mutate/equivalent-lib" >"$work/tests/mutate/equivalent-hyp"
 test_calls 'assert_int_equal(sum(numbers, 3), 22); assert_int_equal(sum(numbers, 1), 3);'
 ends 1 '^survived - hyp/small.c:5: sum\(\): if \(nr == 1\) => if \(0\)$' \
 	'^survived - hyp/small.c:17: next\(\): x \+= 1; => x -= 1;$' '^hyp: [0-9]+ killed, [0-9]+ survived, 0 equivalent: [1-8]'
 
-cat >>"$work/tests/mutate/equivalent" <<'END'
+cat >>"$work/tests/mutate/equivalent-hyp" <<'END'
 
 # With one number the loop computes the same.
 hyp/small.c: sum(): if (nr == 1) => if (0) #1
@@ -95,15 +96,15 @@ hyp/small.c: sum(): return *numbers; => {}
 END
 test_calls 'assert_int_equal(sum(numbers, 3), 22); assert_int_equal(sum(numbers, 1), 3); assert_int_equal(next(7), 8);' \
 	'assert_int_equal(sum(numbers, 2), 17); assert_int_equal(sum(numbers, 0), 0);'
-ends 1 '^killed by test_small, but listed in tests/mutate/equivalent - .*nr == 2' '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
+ends 1 '^killed by test_small, but listed in tests/mutate/equivalent-hyp - .*nr == 2' '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 %'
 
-sed -i '/nr == 2/d' "$work/tests/mutate/equivalent"
+sed -i '/nr == 2/d' "$work/tests/mutate/equivalent-hyp"
 ends 0 '^hyp: [0-9]+ killed, 0 survived, 2 equivalent: 100.0 % .* 2 are in no host program'
 
 printf '%s\n' '# for a test' 'hyp/small.c: next(): x += 1; => x -= 1;' >>"$work/tests/mutate/survivors"
 ends 1 '^killed by test_small, but listed in tests/mutate/survivors - .*x -= 1'
 sed -i '/x -= 1/d' "$work/tests/mutate/survivors"
-echo 'hyp/small.c: sum(): if (nr == 1) => if (nr == 7)' >>"$work/tests/mutate/equivalent"
+echo 'hyp/small.c: sum(): if (nr == 1) => if (nr == 7)' >>"$work/tests/mutate/equivalent-hyp"
 ends 1 'the code has no such mutant any more: .*nr == 7'
 
 test_calls 'assert_int_equal(next(7), 9);'
