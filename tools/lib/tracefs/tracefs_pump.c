@@ -118,9 +118,7 @@ static void run(struct pump *p, int fd, const struct tracefs_shared *shared)
 			break;
 		if (__atomic_load_n(&shared->is_ending, __ATOMIC_ACQUIRE)) {
 			/* the kernel looks at the hypervisor's ring when it opens the pipe */
-			auto_close int again = openat(p->t->dir, p->file,
-						      O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
+			close(openat(p->t->dir, p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 			set_tick(END_TICK_USEC);
 			is_ending = true;
 		} else if (n == 0 || errno == EAGAIN) {
