@@ -22,6 +22,8 @@
 #define NR_SUBBUFS	8
 #define NR_PAGES	(CPUS * (NR_SUBBUFS + 1))
 #define LOADS		1000
+/* With KASAN and lockdep, in an emulator */
+#define PATIENCE_S	300
 #define SIZE		(NR_SUBBUFS * PAGE)
 
 FIXTURE(kernel) {
@@ -193,7 +195,7 @@ TEST_F(kernel, pages_that_cannot_be_shared_end_a_load)
 }
 
 /* A page that is not freed for each load would be twice what others may take meanwhile. */
-TEST_F(kernel, loads_leave_no_memory_behind)
+TEST_F_TIMEOUT(kernel, loads_leave_no_memory_behind, PATIENCE_S)
 {
 	uint64_t before = 0;
 	int i;
