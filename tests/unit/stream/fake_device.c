@@ -301,6 +301,7 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case HYPTRACE_IOC_ATTACH:
 		return attach(fd, arg);
 	case HYPTRACE_IOC_WAKEUP:
+		ring_of(fd)->wakeup = *(struct hyptrace_wakeup *)arg;
 		return answer(ring_of(fd)->wakeup_errno);
 	case HYPTRACE_IOC_HOLD:
 		return hold(fd, arg);

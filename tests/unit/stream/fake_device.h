@@ -13,6 +13,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include <linux/hyptrace.h>
+
 #define FAKE_CPUS	3
 #define FAKE_SUBBUF	256
 #define FAKE_SUBBUFS	8
@@ -22,6 +24,7 @@
  * struct fake_ring - the ring of a CPU
  * @absent:	the CPU has no ring
  * @attach_errno, @wakeup_errno, @epoll_errno, @read_errno: why a call fails; 0: it does not
+ * @wakeup:	the last request of HYPTRACE_IOC_WAKEUP
  * @consumer:	process id of another consumer
  * @unreported:	lost events that no read has reported
  * @reported:	lost events that reads have reported
@@ -41,6 +44,7 @@ struct fake_ring {
 	int		wakeup_errno;
 	int		epoll_errno;
 	int		read_errno;
+	struct hyptrace_wakeup wakeup;
 	uint32_t	consumer;
 	uint64_t	unreported;
 	uint64_t	reported;

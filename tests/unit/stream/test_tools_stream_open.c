@@ -101,6 +101,40 @@ static void without_ring(void **state)
 	refused(ENXIO, "", "no CPU has a ring");
 }
 
+static void started_twice(void **state)
+{
+	(void)state;
+	assert_int_equal(try_start(), 0);
+	assert_int_equal(try_start(), -EALREADY);
+	assert_string_equal(err.text, "the stream was started already");
+	/* it goes on */
+	fill_one(0, 1000);
+	assert_int_equal(next(), 1);
+}
+
+/* The driver shall tell of any event in time, however few of them there are. */
+static void wakeups(void **state)
+{
+	static const struct { uint64_t bound; uint32_t latency; } cases[] = {
+		{ 0, 1000 }, { 3002999, 1000 }, { 3003000, 1001 }, { 8999999, 2999 },
+		{ 9000000, 3000 }, { UINT64_MAX, 3000 },
+	};
+	unsigned int i, cpu;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		renew();
+		hyptrace_stream_options(stream)->bound = cases[i].bound;
+		assert_int_equal(try_start(), 0);
+		for (cpu = 0; cpu < FAKE_CPUS; cpu++) {
+			const struct hyptrace_wakeup *wakeup = &fake_device.rings[cpu].wakeup;
+
+			assert_int_equal(wakeup->latency_us, cases[i].latency);
+			assert_int_equal(wakeup->percent, 0);
+		}
+	}
+}
+
 static void holds(void **state)
 {
 	static const char *const both[] = { "second", "first" };
@@ -322,7 +356,8 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(busy), TEST(without_ring), TEST(holds), TEST(failures), TEST(asleep),
+		TEST(busy), TEST(without_ring), TEST(started_twice), TEST(wakeups), TEST(holds),
+		TEST(failures), TEST(asleep),
 		TEST(not_started), TEST(not_all_asleep), TEST(bounds),
 		TEST(formats), TEST(no_memory),
 	};
