@@ -39,7 +39,8 @@ test_tools_describe-libs := $(tools-libs) $(fail-alloc)
 
 test_tools_device-srcs := $(call library,device.c error.c) fail_alloc.c
 test_tools_device-cflags := $(tools-cflags)
-test_tools_device-libs := $(tools-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf)
+test_tools_device-libs := $(tools-libs) $(fail-alloc) \
+	$(patsubst %,-Wl$(comma)--wrap=%,open close ioctl stat mmap munmap sysconf usleep)
 
 test_tools_extack-srcs := $(call library,describe.c error.c)
 test_tools_extack-cflags := $(tools-cflags)

@@ -30,6 +30,7 @@
  * @stat_errno:	the same, of the file
  * @map_fails:	which mmap() fails, from 1; 0: none
  * @map_errno:	why; 0: ENODEV
+ * @resize_ms:	mmap() fails with EBUSY until the caller has slept for so many ms
  * @subbuf_size: what ATTACH answers
  * @meta:	the first page
  * @flags:	of open()
@@ -50,6 +51,7 @@ static struct device {
 	int				stat_errno;
 	unsigned int			map_fails;
 	int				map_errno;
+	unsigned int			resize_ms;
 	uint32_t			subbuf_size;
 	struct trace_buffer_meta	meta;
 	int				flags;
@@ -67,6 +69,7 @@ int __wrap_open(const char *path, int flags, ...);
 int __wrap_close(int fd);
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 int __wrap_stat(const char *path, struct stat *st);
+int __wrap_usleep(useconds_t usec);
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 int __wrap_munmap(void *at, size_t size);
 long __wrap_sysconf(int name);
@@ -134,6 +137,14 @@ int __wrap_stat(const char *path, struct stat *st)
 	return answer(dev.stat_errno);
 }
 
+int __wrap_usleep(useconds_t usec)
+{
+	assert_int_equal(usec, 1000);
+	if (dev.resize_ms)
+		dev.resize_ms--;
+	return 0;
+}
+
 /* Memory of exactly the size of the mapping: the first page of a ring, or its sub-buffers. */
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
@@ -146,6 +157,10 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 	assert_int_equal(fd, FD);
 	if (++dev.nr_maps == dev.map_fails) {
 		answer(dev.map_errno ?: ENODEV);
+		return MAP_FAILED;
+	}
+	if (dev.resize_ms) {
+		answer(EBUSY);
 		return MAP_FAILED;
 	}
 	map = calloc(1, size);
@@ -420,6 +435,15 @@ static void a_ring_that_is_being_resized_is_waited_for(void **state)
 	assert_int_equal(dev.nr_maps, 3);
 	check_map();
 	hyptrace_reader_close(reader);
+	/* for a second, which is longer than a resize can take */
+	dev.resize_ms = 999;
+	reader = hyptrace_reader_open_snapshot("test", 0, &err);
+	assert_non_null(reader);
+	check_map();
+	hyptrace_reader_close(reader);
+	dev.resize_ms = 1000;
+	assert_null(hyptrace_reader_open_snapshot("test", 0, &err));
+	assert_int_equal(err.errnum, EBUSY);
 }
 
 static void snapshot(void **state)
