@@ -177,6 +177,22 @@ static void gap_behind_the_consumer(void **state)
  * The consumer has swapped to 1, and the writer has reused 0 and overwritten 2. The driver has
  * not published the swap yet.
  */
+/* Nobody consumes an image: what it has is all there is, whatever its numbers say. */
+static void no_gap_in_an_image(void **state)
+{
+	struct ring *ring = *state;
+	unsigned int i;
+
+	for (i = 0; i < NR; i++)
+		fill(ring, i, 100 + i, 10 * i, 10);
+	consumed(ring, 0, 0);
+	ring->meta->next_lost = 1;
+	ring->reader.is_image = true;
+	take(ring);
+	expect(ring, 0, 0, 10 * NR - 1);
+	expect_end(ring, 0);
+}
+
 static void gap_behind_a_swap_that_is_not_told(void **state)
 {
 	struct ring *ring = *state;
@@ -431,7 +447,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(empty), TEST(one), TEST(at_the_beginning), TEST(order), TEST(full_sub_buffers),
 		TEST(what_was_consumed_is_left_out), TEST(what_was_cleared_is_left_out),
-		TEST(gap_behind_the_consumer), TEST(gap_behind_a_swap_that_is_not_told),
+		TEST(gap_behind_the_consumer), TEST(no_gap_in_an_image),
+		TEST(gap_behind_a_swap_that_is_not_told),
 		TEST(a_swap_of_which_half_is_told),
 		TEST(gaps_are_told), TEST(no_gaps), TEST(nothing_in_between),
 		TEST(flags_of_the_consumer), TEST(last_events), TEST(corrupt), TEST(rewound),
