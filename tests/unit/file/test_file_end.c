@@ -264,6 +264,8 @@ static void test_copies(void **state)
 		/* more than a block */
 		for (nr = 0; nr < 40; nr++)
 			assert_int_equal(write_one(2), 0);
+		/* what somebody has appended to a part does not belong to it */
+		assert_int_equal(truncate("a.dat.part.cpu2", 50 * SUBBUF), 0);
 		if (copy_errno == EPERM) {
 			assert_int_equal(finish(), -EPERM);
 			assert_true(exists("a.dat.part.cpu2"));
