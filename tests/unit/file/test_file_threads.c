@@ -431,6 +431,49 @@ static void ended_by_other(void **state)
 	end(file);
 }
 
+/* So many states can be made. */
+static int states_left;
+
+static void *begin_some(struct hyptrace_formats *formats, void *arg)
+{
+	(void)formats;
+	return __atomic_fetch_sub(&states_left, 1, __ATOMIC_SEQ_CST) > 0 ? arg : NULL;
+}
+
+static int count_with_state(void *state, const struct hyptrace_file_batch *batch)
+{
+	check(state);
+	return state ? count(state, batch) : 1;
+}
+
+/* Events are not used without a state. */
+static void no_state_for_cpu(void **state)
+{
+	struct hyptrace_file *file = begin(CPUS, false, CPUS);
+	struct hyptrace_file_work work;
+	unsigned int i, nr;
+	int left;
+
+	(void)state;
+	for (i = 0; i < NR_KINDS; i++) {
+		for (left = 0; left < CPUS; left++) {
+			work = counting(kinds[i], &nr);
+			work.begin = begin_some;
+			work.batch = count_with_state;
+			states_left = left;
+			/* where threads share the CPUs, fewer of them read all */
+			if (left && !(kinds[i] & HYPTRACE_FILE_TURNS)) {
+				assert_int_equal(run(file, work), 0);
+				assert_int_equal(nr, EVENTS);
+			} else {
+				assert_int_equal(run(file, work), -ENOMEM);
+				assert_int_equal(err.errnum, ENOMEM);
+			}
+		}
+	}
+	end(file);
+}
+
 /* Without memory, reading fails before or at any event; or fewer threads read all of them. */
 static void no_memory(void **state)
 {
@@ -467,7 +510,8 @@ int main(void)
 		cmocka_unit_test(at_the_same_time), cmocka_unit_test(times_before),
 		cmocka_unit_test(fewer_threads), cmocka_unit_test(errors),
 		cmocka_unit_test(ended_before_error),
-		cmocka_unit_test(ended_by_other), cmocka_unit_test(no_memory),
+		cmocka_unit_test(ended_by_other), cmocka_unit_test(no_state_for_cpu),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
