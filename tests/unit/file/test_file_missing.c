@@ -153,6 +153,7 @@ static void descriptors(void **state)
 	struct hyptrace_file *file;
 	struct image image;
 	char *data, *at;
+	char part[80];
 	size_t size;
 
 	(void)state;
@@ -167,6 +168,14 @@ static void descriptors(void **state)
 	assert_non_null(file);
 	assert_int_not_equal(fcntl(next + 2, F_GETFD), -1);
 	hyptrace_file_close(file);
+	assert_int_equal(dup(0), next);
+	close(next);
+	/* the part of CPU 1 cannot be opened: nothing is known of CPU 2 */
+	snprintf(part, sizeof(part), "%s.cpu1", path);
+	assert_int_equal(unlink(part), 0);
+	assert_int_equal(symlink(part, part), 0);
+	assert_null(hyptrace_file_open(path, &err));
+	assert_int_equal(err.errnum, ELOOP);
 	assert_int_equal(dup(0), next);
 	close(next);
 	data = image_make(&image, &size);
