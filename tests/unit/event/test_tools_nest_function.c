@@ -264,6 +264,11 @@ static void functions_in_several_parts(void **state)
 	expect_stack("el2;outer;leaf", 10);
 	expect_stack("el2;outer;inner", 10);
 	expect_stack("el2;outer", 170);
+	/* any other exit ends the visit, though their caller is not recorded */
+	FUNC(400, LEAF, 1, 350, 360);
+	EXPECT_WAIT();
+	PUT(410, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;leaf", 10);
 }
 
 static void functions_of_broken_visits(void **state)
