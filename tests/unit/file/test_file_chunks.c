@@ -130,10 +130,12 @@ static void no_memory(void **state)
 /* A chunk that is damaged is named each time; those beside it are read. */
 static void damaged(void **state)
 {
+	const struct hyptrace_stream_event *event;
 	struct hyptrace_file *file;
-	char *data;
+	char *data, said[64];
 	unsigned int nr = 0, i;
 	size_t size, at;
+	int ret;
 
 	(void)state;
 	image_init(&image, IMAGE_ZSTD, false, SUBBUF, 1);
@@ -157,6 +159,13 @@ static void damaged(void **state)
 		assert_true(read_at(file, 0, 4 * SUBBUF, room) > 0);
 		assert_true(read_at(file, 0, SUBBUF, room) > 0);
 	}
+	/* who reads events gets to know where it is, too: the chunk begins with two sizes */
+	while ((ret = hyptrace_file_next(file, &event, &err)) == 1)
+		;
+	assert_int_equal(ret, -EBADMSG);
+	snprintf(said, sizeof(said), "CPU 0, offset %zu: ", at - 1 - 8);
+	assert_memory_equal(err.text, said, strlen(said));
+	assert_non_null(strstr(err.text, "cannot be decompressed: its events are lost"));
 	hyptrace_file_close(file);
 	image_free(&image);
 }
