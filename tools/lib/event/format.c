@@ -407,7 +407,6 @@ const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
 	trace_seq_reset(&fmts->seq);
 	trace_seq_printf(&fmts->seq, "%16s-%-5d ", tep_data_comm_from_pid(fmts->tep, pid),
 			 (int)pid);
-	trace_seq_terminate(&fmts->seq);
 	*len = fmts->seq.len;
 	return fmts->seq.buffer;
 }
