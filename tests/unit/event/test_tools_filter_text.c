@@ -343,6 +343,21 @@ static void name_of_two_values(void **state)
 	assert_int_equal(at, strlen("op == "));
 }
 
+/* An event whose id is just too large for a record cannot meet a filter. */
+static void too_large_id(void **state)
+{
+	struct hyptrace_event largest = { .name = "largest", .id = UINT16_MAX, .size = 8 };
+	struct hyptrace_event larger = sample_event;
+	const struct hyptrace_event *const events[] = { &largest, &larger };
+	struct hyptrace_error err;
+
+	(void)state;
+	larger.id = UINT16_MAX + 1;
+	assert_null(hyptrace_filter_new(events, 2, NULL, false, "op == 1", NULL, &err));
+	assert_int_equal(err.errnum, EINVAL);
+	assert_string_equal(err.text, "no event can meet this filter: none has all its fields and values");
+}
+
 /* Any beginning of a filter, with any character after it, is parsed or refused with a place. */
 static void beginnings(void **state)
 {
@@ -379,6 +394,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(lacking_events),
 		cmocka_unit_test(name_of_two_values),
+		cmocka_unit_test(too_large_id),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(beginnings),
 	};
