@@ -136,6 +136,54 @@ static void contents(void **state)
 	}
 }
 
+/* Of parts that begin at the same place, the largest comes first: others may be in it. */
+static void parts_at_one_place(void **state)
+{
+	/* the further trace buffer that an option names is in another option, and has no CPUs */
+	static const char before[] = "\0\0flyrecord";
+	struct __attribute__((packed)) {
+		uint16_t id;
+		uint32_t size;
+		char text[10];
+		uint16_t buffer;
+		uint32_t buffer_size;
+		uint64_t at;
+		char name[2];
+	} added = { 999, 10, "flyrecord", 3, 10, 0, "a" };
+	const struct hyptrace_file_info *info;
+	struct hyptrace_file *file;
+	struct image image;
+	char *data, *end;
+	unsigned int i;
+	size_t size;
+	FILE *f;
+
+	(void)state;
+	image_init(&image, IMAGE_VERSION_6, false, 1024, 0);
+	image.no_text = true;
+	data = image_make(&image, &size);
+	end = memmem(data, size, before, sizeof(before));
+	assert_non_null(end);
+	added.at = end - data + 6;
+	f = fopen(path, "w");
+	fwrite(data, 1, end - data, f);
+	fwrite(&added, sizeof(added), 1, f);
+	fwrite(end, 1, data + size - end, f);
+	fclose(f);
+	free(data);
+	file = hyptrace_file_open(path, &err);
+	if (!file)
+		fail_msg("%s", err.text);
+	info = hyptrace_file_info(file);
+	for (i = 0; strcmp(info->pieces[i]->text, "option 3"); i++)
+		assert_in_range(i, 0, info->nr_pieces - 3);
+	assert_string_equal(info->pieces[i + 1]->text, "the table of the CPUs: 0");
+	assert_int_equal(info->pieces[i]->offset, added.at + 10);
+	assert_int_equal(info->pieces[i + 1]->offset, added.at + 10);
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 /*
  * Read a file once more for each allocation, which fails. What can be opened lacks nothing, and
  * what cannot closes no descriptor but its own. Return how many allocations there are.
@@ -258,7 +306,7 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contents),
+		cmocka_unit_test(contents), cmocka_unit_test(parts_at_one_place),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(other_calls),
 	};
