@@ -46,7 +46,7 @@ static int find_range(struct hyptrace_file *f, struct file_source *src, uint64_t
 		      struct hyptrace_error *err)
 {
 	uint64_t nr = 0, low, high;
-	int ret = 0;
+	int ret;
 
 	src->first = 0;
 	/* the whole file needs no number of sub-buffers */

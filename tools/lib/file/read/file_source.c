@@ -270,8 +270,7 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 		n = blame(src, src->next, n, err);
 	/* after a damaged chunk, the next one can be read */
 	src->over = n != -EBADMSG || !src->data->compressed || src->data->at.from <= src->next;
-	if (!src->over)
-		src->next = src->data->at.from;
+	src->next = src->data->at.from;
 	if (n == -EBADMSG)
 		count_damage(src);
 	return n;
@@ -404,7 +403,7 @@ int hyptrace_file_source_walk(struct file_source *src, hyptrace_file_subbuf_fn f
 		/* damage before it is not a loss of this sub-buffer */
 		hyptrace_decoder_lost(&src->dec);
 		ret = load(src, err);
-		if (!ret || (ret < 0 && ret != -EBADMSG))
+		if (ret <= 0 && ret != -EBADMSG)
 			break;
 		subbuf = (struct hyptrace_file_subbuf){ .cpu = src->cpu->id };
 		/* what is damaged may be no sub-buffer */

@@ -63,7 +63,7 @@ static uint64_t room_on_disk(const struct hyptrace_file_writer *w)
 /* Write what the disk had no room for, as far as there is room now. */
 static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 {
-	size_t size = part->left_size, done = 0;
+	size_t size = part->left_size, done;
 
 	if (!part->left_size)
 		return;
@@ -77,12 +77,11 @@ static void write_left(struct hyptrace_file_writer *w, struct file_part *part)
 		part->fd = hyptrace_file_part_create(NULL, NULL);
 	}
 	size = MIN(size, room_on_disk(w));
-	if (part->fd >= 0)
-		done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
+	/* without a file, nothing is written */
+	done = hyptrace_file_pwrite(part->fd, part->left, size, part->begin + part->size);
 	done = count_unwritten(w, part, done);
 	part->size += done;
-	if (part->fd >= 0)
-		(void)!ftruncate(part->fd, part->begin + part->size);
+	(void)!ftruncate(part->fd, part->begin + part->size);
 	free(part->left);
 	part->left = NULL;
 	part->left_size = 0;
