@@ -436,8 +436,6 @@ static void read_compression(struct hyptrace_file *f, struct file_cursor *c, uin
 	hyptrace_cursor_string(c, name, sizeof(name));
 	hyptrace_cursor_string(c, version, sizeof(version));
 	*options = hyptrace_cursor_u64(c);
-	if (c->ret)
-		return;
 	f->meta.info.compression = strdup(name);
 	if (!f->meta.info.compression)
 		c->ret = hyptrace_error_memory(c->err);
