@@ -286,10 +286,15 @@ static void fail_each_alloc(struct hyptrace *h)
 		failed = fail_alloc_end();
 		/* only the names of the hypercalls may be missing */
 		assert_true(w || failed);
-		if (w)
+		if (w) {
+			const struct hyptrace_file_info *info = &w->meta.info;
+
+			assert_true(info->remote && info->clock && info->recorder && info->command);
+			assert_non_null(info->uname);
 			hyptrace_file_abandon(w);
-		else
+		} else {
 			assert_int_equal(err.errnum, ENOMEM);
+		}
 		assert_false(exists("a.dat") || exists("a.dat.part"));
 	}
 	assert_true(nth > 100);
