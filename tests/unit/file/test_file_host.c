@@ -184,6 +184,17 @@ static void parts_at_one_place(void **state)
 	image_free(&image);
 }
 
+/* The names of all values are there. */
+static void check_symbols(const struct hyptrace_file_info *info)
+{
+	unsigned int i, j, k;
+
+	for (i = 0; i < info->nr_events; i++)
+		for (j = 0; j < info->events[i]->nr_fields; j++)
+			for (k = 0; k < info->events[i]->fields[j]->nr_symbols; k++)
+				assert_non_null(info->events[i]->fields[j]->symbols[k]->name);
+}
+
 /*
  * Read a file once more for each allocation, which fails. What can be opened lacks nothing, and
  * what cannot closes no descriptor but its own. Return how many allocations there are.
@@ -215,6 +226,7 @@ static unsigned int fail_each(struct hyptrace_file *(*open)(const void *arg), co
 		/* version 6 need not have an option for it */
 		assert_true(info->clock || info->version == 6);
 		assert_non_null(info->compression);
+		check_symbols(info);
 		ret = hyptrace_file_times(file, &ts, NULL, &err);
 		assert_true(!ret || ret == -ENOMEM);
 		for (nr = 0; !ret && (ret = hyptrace_file_next(file, &event, &err)) == 1; nr++)
