@@ -12,8 +12,8 @@ tools-cflags := -I$(tools) -I$(tools)/hyptrace -I$(tools)/lib -I../../uapi -idir
 tools-libs := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 libtraceevent)
 
 # Allocations that fail: the linker redirects these calls of a test's sources to fail_alloc.c.
-fail-alloc-names := malloc calloc reallocarray strdup strndup asprintf open_memstream fclose tep_alloc \
-	nl_socket_alloc nl_cb_alloc nlmsg_alloc_size genlmsg_put nla_put nla_put_u8 nla_put_u32 nla_put_u64 \
+fail-alloc-names := malloc calloc reallocarray strdup strndup asprintf vasprintf open_memstream fclose \
+	tep_alloc nl_socket_alloc nl_cb_alloc nlmsg_alloc_size genlmsg_put nla_put nla_put_u8 nla_put_u32 nla_put_u64 \
 	nla_put_string nla_nest_start
 fail-alloc := $(patsubst %,-Wl$(comma)--wrap=%,$(fail-alloc-names))
 

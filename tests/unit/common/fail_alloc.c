@@ -136,19 +136,26 @@ int __wrap_fclose(FILE *f)
 	return fails() ? EOF : ret;
 }
 
+int __real_vasprintf(char **text, const char *fmt, va_list ap);
+int __wrap_vasprintf(char **text, const char *fmt, va_list ap);
+int __wrap_vasprintf(char **text, const char *fmt, va_list ap)
+{
+	if (fails()) {
+		/* it is not defined what it stores then */
+		*text = (char *)fmt;
+		return -1;
+	}
+	return __real_vasprintf(text, fmt, ap);
+}
+
 int __wrap_asprintf(char **text, const char *fmt, ...);
 int __wrap_asprintf(char **text, const char *fmt, ...)
 {
 	va_list ap;
 	int len;
 
-	if (fails()) {
-		/* it is not defined what asprintf() stores then */
-		*text = (char *)fmt;
-		return -1;
-	}
 	va_start(ap, fmt);
-	len = vasprintf(text, fmt, ap);
+	len = __wrap_vasprintf(text, fmt, ap);
 	va_end(ap);
 	return len;
 }
