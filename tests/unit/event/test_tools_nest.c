@@ -413,9 +413,10 @@ static void a_visit_without_end(void **state)
 	expect_next(530, 0, 1);
 }
 
-static void long_stacks(void **state)
+static void long_and_odd_stacks(void **state)
 {
 	const struct hyptrace_span *span;
+	struct hyptrace_span odd;
 	char text[16];
 
 	(void)state;
@@ -432,6 +433,11 @@ static void long_stacks(void **state)
 	text[0] = 'x';
 	assert_int_equal(hyptrace_span_stack(span, text, 0), 0);
 	assert_int_equal(text[0], 'x');
+	/* what would end a frame or a line */
+	odd = *span;
+	odd.name = "a;b\nc\xc3\xa4";
+	hyptrace_span_stack(&odd, text, sizeof(text));
+	assert_string_equal(text, "el2;hvc;a:b:c\xc3\xa4");
 }
 
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, describe_and_begin, end_nest)
@@ -456,7 +462,7 @@ int main(void)
 		TEST(losses_break_visits),
 		TEST(calls_without_visits),
 		TEST(a_visit_without_end),
-		TEST(long_stacks),
+		TEST(long_and_odd_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,31 @@ static void functions_with_rounded_times(void **state)
 	assert_int_equal(sum, 32);
 }
 
+/* So a function is in a call, too, that it begins before or ends after, by three at most. */
+static void functions_around_a_call(void **state)
+{
+	(void)state;
+	begin_nest(ALL_KINDS);
+	PUT(100, 0, hyp_enter, .reason = 1);
+	PUT(130, 0, host_hcall, .id = 7, .duration = 20);
+	FUNC(190, LEAF, 0, 107, 112);
+	FUNC(190, LEAF, 0, 112, 133);
+	PUT(200, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;__seven;leaf", 2);
+	expect_stack("el2;hvc;__seven;leaf", 18);
+	expect_stack("el2;hvc;__seven", 0);
+	expect_stack("el2;hvc", 80);
+	PUT(300, 0, hyp_enter, .reason = 1);
+	PUT(330, 0, host_hcall, .id = 7, .duration = 20);
+	FUNC(390, LEAF, 0, 306, 309);
+	FUNC(390, LEAF, 0, 331, 334);
+	PUT(400, 0, hyp_exit, .reason = 6);
+	expect_stack("el2;hvc;leaf", 3);
+	expect_stack("el2;hvc;__seven", 20);
+	expect_stack("el2;hvc;leaf", 3);
+	expect_stack("el2;hvc", 74);
+}
+
 static void calls_in_functions(void **state)
 {
 	(void)state;
@@ -321,6 +346,7 @@ int main(void)
 		TEST(functions_that_are_not_shown),
 		TEST(functions_in_a_tick),
 		TEST(functions_with_rounded_times),
+		TEST(functions_around_a_call),
 		TEST(calls_in_functions),
 		TEST(calls_of_a_visit),
 		TEST(calls_of_no_visit),
