@@ -429,7 +429,7 @@ static int take(struct hyptrace_nest *nest, unsigned int cpu, uint64_t ts, const
 #define TAKE(ts, cpu, event, ...) \
 	take(nest, cpu, ts, #event, &(struct entry_##event){ __VA_ARGS__ })
 
-/* A function of no visit, a visit with calls and functions, on each CPU; and a loss */
+/* Functions of no visit, a visit with calls and functions, on each CPU; and a loss */
 static int fill(struct hyptrace_nest *nest)
 {
 	/* without data, the size says nothing */
@@ -443,7 +443,8 @@ static int fill(struct hyptrace_nest *nest)
 		const uint64_t ts = 1000 * (i + 1);
 		const unsigned int cpu = i % 20;
 
-		ret = TAKE(ts - 10, cpu, func, .id = 1, .depth = i & 1, .duration = 5) ?:
+		ret = TAKE(ts - 20, cpu, func, .id = 1, .duration = 5) ?:
+		      TAKE(ts - 10, cpu, func, .id = 1, .depth = i & 1, .duration = 5) ?:
 		      TAKE(ts, cpu, hyp_enter, .reason = 1) ?:
 		      TAKE(ts + 50, cpu, host_hcall, .id = 1, .duration = 20) ?:
 		      TAKE(ts + 60, cpu, func, .id = 1, .depth = 1, .duration = 5) ?:
@@ -471,7 +472,7 @@ static void no_memory_for_spans(void **state)
 			hyptrace_nest_end(nest);
 			for (nr = 0; hyptrace_nest_next(nest, 2); nr++)
 				;
-			assert_int_equal(nr, 40 * 5 + 1);
+			assert_int_equal(nr, 40 * 6 + 1);
 		}
 		hyptrace_nest_free(nest);
 	}
