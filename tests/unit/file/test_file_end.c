@@ -28,10 +28,6 @@ static bool gives_no_reason;
 /* Why copy_file_range() does not work; 0: it does. And a hole gives room back. */
 static int copy_errno;
 static bool has_holes;
-/* A write writes at most so many bytes. */
-static size_t most;
-/* Why a file cannot be locked; 0: it can */
-static int flock_errno;
 
 ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
@@ -40,8 +36,6 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 	struct stat st;
 	ssize_t n;
 
-	if (size > most)
-		size = most;
 	/* what is there already takes no room */
 	if (fstat(fd, &st) || offset + (off_t)size <= st.st_size)
 		return __real_pwrite(fd, data, size, offset);
@@ -75,14 +69,6 @@ ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at, s
 }
 
 static uint64_t reserved;
-
-int __real_flock(int fd, int operation);
-int __wrap_flock(int fd, int operation);
-int __wrap_flock(int fd, int operation)
-{
-	errno = flock_errno;
-	return flock_errno ? -1 : __real_flock(fd, operation);
-}
 
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
@@ -124,8 +110,6 @@ static int setup(void **state)
 	room = UINT64_MAX / 2;
 	reserved = 0;
 	copy_errno = 0;
-	flock_errno = 0;
-	most = SIZE_MAX;
 	has_holes = true;
 	gives_no_reason = false;
 	next = 0;
@@ -470,38 +454,7 @@ static void test_two_writers(void **state)
 	assert_null(begin("a.dat", 0));
 	assert_int_equal(err.errnum, EBUSY);
 	assert_string_equal(err.text, "another recording is writing a.dat.part");
-	/* some file systems have no locks */
-	flock_errno = ENOLCK;
-	assert_null(begin("a.dat", 0));
-	assert_int_equal(err.errnum, EEXIST);
-	assert_non_null(strstr(err.text, "a recording that was not finished is in a.dat.part"));
 	assert_int_equal(finish(), 0);
-}
-
-/* The next write writes what a short one has left. */
-static void test_short_writes(void **state)
-{
-	const char *const names[] = { "whole", "short" };
-	size_t size[2];
-	char *file[2];
-	int i;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		next = 0;
-		most = i ? SUBBUF - 100 : SIZE_MAX;
-		w = begin(names[i], 0);
-		assert_int_equal(write_one(1), 0);
-		assert_int_equal(write_one(2), 0);
-		assert_int_equal(write_one(1), 0);
-		assert_int_equal(finish(), 0);
-		file[i] = slurp(names[i], &size[i]);
-	}
-	assert_int_equal(size[0], size[1]);
-	assert_memory_equal(file[0] + size[0] - 3 * SUBBUF, file[1] + size[1] - 3 * SUBBUF,
-			    3 * SUBBUF);
-	free(file[0]);
-	free(file[1]);
 }
 
 /* A file of the same name is there until the new one replaces it. */
@@ -605,7 +558,6 @@ int main(void)
 		TEST(test_signals),
 		TEST(test_killed),
 		TEST(test_two_writers),
-		TEST(test_short_writes),
 		TEST(test_replaces),
 		TEST(test_pipe),
 		TEST(test_closed_pipe),
