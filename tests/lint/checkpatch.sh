@@ -59,7 +59,6 @@ checkpatch_ignored=(
 	'tests/unit/file/test_file_power.c tests/unit/file/test_file_join.c tests/unit/dump/test_tools_dump_map.c tests/unit/dump/fake_kdumpfile.c tests/files/fake_driver.c tests/files/rings.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_threads.c tests/unit/control/test_tools_notify.c tests/unit/stream/test_tools_tracefs_query.c tests/unit/stream/test_tools_tracefs_errors.c tests/unit/stream/test_tools_tracefs_pump.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_outputs.c tests/unit/file/test_file_compress.c tests/unit/file/test_file_splice.c|AVOID_EXTERNS'
-	'tests/unit/file/test_file_threads.c tests/unit/control/test_tools_notify.c tests/unit/stream/test_tools_tracefs_query.c|AVOID_EXTERNS'
 	# The list of events is included with other definitions of its macros, and the hypercalls are such a list.
 	'tests/files/*|COMPLEX_MACRO,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,MULTISTATEMENT_MACRO_USE_DO_WHILE,SPACING'
 	'tests/files/*|TRAILING_SEMICOLON,NEW_TYPEDEFS'

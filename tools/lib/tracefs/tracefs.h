@@ -49,7 +49,7 @@ struct tracefs_event {
 	unsigned int		nr_fields;
 	struct tracefs_piece	pieces[TRACEFS_FIELDS_MAX + 1];
 	unsigned int		nr_pieces;	/* 0: the text does not tell the fields */
-	bool			is_held;	/* enabled while somebody reads */
+	bool			is_held;	/* enabled for the last readers */
 };
 
 /* Names of hypercalls by number; NULL: none */

@@ -58,6 +58,7 @@ static bool has_loss(struct hyptrace_file *f, struct file_source *src)
 
 	rec->lost = hyptrace_decoder_lost(&src->dec);
 	rec->data = NULL;
+	rec->size = 0;
 	/* the time of the last sub-buffer, which has no events */
 	if (ts > rec->ts && ts <= f->options.to)
 		rec->ts = ts;
@@ -90,6 +91,8 @@ static int advance(struct hyptrace_file *f, struct file_source *src, uint64_t *k
 	*key = FILE_KEY_NONE;
 	if (ret ? rec->ts <= f->options.to : has_loss(f, src))
 		*key = MIN(rec->ts, FILE_KEY_NONE - 1);
+	else
+		src->over = true;
 	return 0;
 }
 

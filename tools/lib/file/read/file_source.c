@@ -270,7 +270,8 @@ static int refill(struct file_source *src, struct hyptrace_error *err)
 		n = blame(src, src->next, n, err);
 	/* after a damaged chunk, the next one can be read */
 	src->over = n != -EBADMSG || !src->data->compressed || src->data->at.from <= src->next;
-	src->next = src->data->at.from;
+	if (!src->over)
+		src->next = src->data->at.from;
 	if (n == -EBADMSG)
 		count_damage(src);
 	return n;
