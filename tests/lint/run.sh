@@ -9,6 +9,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/completion.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/documents.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/console.sh"
 
 # The kernel series whose checkers are used
 checkers=6.12

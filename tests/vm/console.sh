@@ -15,11 +15,22 @@ complaints=(
 	'driver/remotes/([^kw]|kernel[^_]|kernel_[^l]|writer[^_]|writer_[^l]).* allocated at module unload'
 )
 
-# console_text FILE: print it without the frame that Linux 6.12 puts around "allocated at module unload", which has a line of
-# its own: that decides.
+# console_text FILE: print it without two reports:
+# - the frame that Linux 6.12 puts around "allocated at module unload", which has a line of its own: that decides;
+# - what CONFIG_DEBUG_PREEMPT finds in tracefs' own ring_buffer_poll_remote() (7.3.4), which wakes a waiting reader with
+#   preemption on: two of its lines are complaints.
 console_text()
 {
-	awk '/WARNING: .* at lib\/alloc_tag\.c:/ { framed = 1; next } framed && /Call trace:/ { framed = 0; next } 1' "$1"
+	awk '
+		/WARNING: .* at lib\/alloc_tag\.c:/ { framed = 1; next }
+		framed && /Call trace:/ { framed = 0; next }
+		/BUG: using smp_processor_id\(\) in preemptible/ { printf "%s%s%s", bug, trace, other; trace = other = ""; bug = $0 "\n"; next }
+		!bug { print; next }
+		!trace && /Call trace:/ { trace = $0 "\n"; next }
+		{ other = other $0 "\n" }
+		asked { printf "%s%s", /\]  ring_buffer_poll_remote\+0x/ ? "" : bug trace, other; bug = trace = other = asked = "" }
+		/\]  debug_smp_processor_id\+0x/ { asked = 1 }
+		END { printf "%s%s%s", bug, trace, other }' "$1"
 }
 
 # console_complaints FILE: print the lines in which a kernel complains. Succeed if there are any.
