@@ -43,11 +43,14 @@ static int update(struct hyptrace_remote *remote)
 	return err ?: hyptrace_tracing_start(remote, NULL);
 }
 
-/* In the trace of another user only what is on may be held, which changes nothing of it. */
+/*
+ * In the trace of another user only what a request has switched on may be held, which changes
+ * nothing of it: what others hold would stay on when they have ended, and without their filters.
+ */
 static bool may_hold(const struct hyptrace_remote *remote, const struct hyptrace_wants *held)
 {
-	if (!(held->events & ~hyptrace_wanted_events(remote)) &&
-	    (!held->tracing || wants_tracing(remote)))
+	if (!(held->events & ~remote->requested.events) &&
+	    (!held->tracing || remote->requested.tracing))
 		return true;
 	return hyptrace_remote_is_own(remote) || capable(CAP_SYS_ADMIN);
 }
@@ -107,4 +110,3 @@ void hyptrace_hold_release(struct hyptrace_remote *remote)
 		pr_err("hyptrace: remote \"%s\" failed to switch off what a consumer held (error %d): use \"hyptrace disable\" and \"hyptrace stop\"\n",
 		       remote->name, -err);
 }
-

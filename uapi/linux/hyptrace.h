@@ -340,8 +340,8 @@ struct hyptrace_wakeup {
  * -ENOTCONN	the descriptor is not attached
  * -EOPNOTSUPP	the descriptor is an observer, or an event is not in this kernel
  * -ENOENT	the remote has no event with such an id
- * -EPERM	the trace belongs to another user, and the hold would enable an event or start
- *		tracing, without CAP_SYS_ADMIN
+ * -EPERM	the trace belongs to another user, and event-set has not enabled one of the
+ *		events, or start was not sent, without CAP_SYS_ADMIN
  * -EFAULT	bad pointer to the struct or to the array
  * -ENODEV	the remote was unregistered
  * -EINTR	the process was killed while it waited for another request

@@ -271,6 +271,22 @@ static int hold_what_is_on(struct nl *nl, const char *remote)
 	return hold_event(fd, selftest, 0) ? 5 : 0;
 }
 
+/* What only another consumer holds is off when it ends, and stays off. */
+static int hold_what_is_held(struct nl *nl, const char *remote)
+{
+	int selftest = control_event_id(nl, remote, "selftest");
+	int fd = open_attached(remote, 0, 0);
+	struct hyptrace_hold tracing = {
+		.size = sizeof(tracing), .flags = HYPTRACE_HOLD_TRACING,
+	};
+
+	if (fd < 0 || selftest < 0)
+		return 1;
+	if (hold_event(fd, selftest, 0) != -EPERM)
+		return 2;
+	return ioctl(fd, HYPTRACE_IOC_HOLD, &tracing) != -1 || errno != EPERM ? 3 : 0;
+}
+
 static int hold_more(struct nl *nl, const char *remote)
 {
 	int other = control_event_id(nl, remote, "hyp_enter"), fd = open_attached(remote, 0, 0);
@@ -282,6 +298,7 @@ TEST_F(refuse, to_hold_more_than_is_on_in_the_trace_of_another_user)
 {
 	const uint64_t user = CAPABILITY(CAP_PERFMON), admin = CAPABILITY(CAP_SYS_ADMIN);
 	const char *remote = variant->remote;
+	int fd;
 
 	ASSERT_EQ(0, chmod(DEVICE, 0666));
 	ASSERT_EQ(0, start(&self->nl, remote));
@@ -292,6 +309,14 @@ TEST_F(refuse, to_hold_more_than_is_on_in_the_trace_of_another_user)
 	EXPECT_EQ(0, as_nobody(remote, user, hold_what_is_on));
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, remote));
 	EXPECT_EQ(0, as_nobody(remote, admin, hold_more));
+	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, remote));
+	ASSERT_EQ(0, control_load(&self->nl, remote, 8 * PAGE, HYPTRACE_MODE_OVERWRITE));
+	fd = open_attached(remote, 1, 0);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, hold_event(fd, control_event_id(&self->nl, remote, "selftest"),
+				HYPTRACE_HOLD_TRACING));
+	EXPECT_EQ(0, as_nobody(remote, user, hold_what_is_held));
+	close(fd);
 	EXPECT_EQ(0, control(&self->nl, HYPTRACE_CMD_RESET, remote));
 	/* without a trace it is the user's own */
 	EXPECT_EQ(0, as_nobody(remote, user, hold_more));
