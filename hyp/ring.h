@@ -25,7 +25,7 @@
  *	users_lock		select.c: which events are on, on any CPU
  *
  *	clock.lock		clock.c: updates of the clock; never nested
- *	text_lock		function.c: changes of EL2's text; never nested
+ *	text_lock		function/function.c: changes of EL2's text; never nested
  *
  * The order of pKVM's locks among themselves is pKVM's own. EL2 records calls of the firmware,
  * changes of owners, TLB invalidations, pages of pools and waits for locks inside them, and

@@ -62,7 +62,8 @@ static void change_users(struct users *users, u64 changed, u64 events)
 void hyptrace_allow_events(u64 events)
 {
 	hyptrace_guard(&users_lock);
-	WRITE_ONCE(hyptrace_events_barred, ~events);
+	/* (U) as in update_events_on(): events that are counted let CPUs record only by this */
+	smp_store_release(&hyptrace_events_barred, ~events);
 	update_events_on();
 }
 

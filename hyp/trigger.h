@@ -34,8 +34,8 @@ void __hyptrace_trigger_count_subbuf(struct hyptrace_ring *ring);
 static inline void hyptrace_trigger_fire(struct hyptrace_ring *ring, u32 event, u64 time)
 {
 	/*
-	 * (U) Order hyptrace_events_on, which let this CPU record the event, before
-	 * hyptrace_armed. Pairs with (U) in hyp/select.c:update_events_on().
+	 * (U) Order hyptrace_events_on and hyptrace_events_barred, which let this CPU record the
+	 * event, before hyptrace_armed. Pairs with (U) in hyp/select.c.
 	 */
 	smp_rmb();
 	if (unlikely(READ_ONCE(hyptrace_armed) & BIT_ULL(event)))
