@@ -280,6 +280,7 @@ static int read_counter(unsigned int cpu, unsigned int number,
 	const struct hyptrace_count *from;
 	struct hyptrace_count copy;
 	unsigned int tries;
+	bool is_stale;
 
 	if (!number)
 		hyptrace_writer_pmu_follow(writer, cpu);
@@ -290,10 +291,11 @@ static int read_counter(unsigned int cpu, unsigned int number,
 		return 0;
 	}
 	from = find_counter(writer, cpu, number);
+	is_stale = hyptrace_writer_pmu_is_stale(writer, cpu);
 	for (tries = 0; tries < READ_TRIES; tries++) {
 		if (copy_counter(from, &copy)) {
 			add_up(writer, &copy, counter);
-			if (hyptrace_writer_pmu_is_stale(writer, cpu)) {
+			if (is_stale) {
 				memset(counter->pmu, 0, sizeof(counter->pmu));
 				counter->measured = 0;
 			}
@@ -382,6 +384,7 @@ s64 hyptrace_writer_recover_counters(struct hyptrace_writer *writer)
 	/* Ignore errors: pages of a CPU that still counts cannot be freed. */
 	count_all(writer, 0);
 	for_each_possible_cpu(cpu) {
+		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_NONE);
 		ret = take_back(writer, cpu, &nr);
 		if (ret) {
 			pr_err("%s: the counters that an earlier module left on CPU %u cannot be freed: %lld\n",

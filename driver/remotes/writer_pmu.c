@@ -95,8 +95,10 @@ static s64 tell(struct hyptrace_writer *writer, unsigned int cpu, unsigned int i
 /* Set the sums to 0: not of a CPU that is offline without the writer having seen it going. */
 static void reset(struct hyptrace_writer *writer, unsigned int cpu)
 {
-	writer->pmu_counters[cpu].is_stale =
-		hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
+	bool is_stale = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
+
+	/* Order the sums, which are 0 now, before it. Pairs with hyptrace_writer_pmu_is_stale(). */
+	smp_store_release(&writer->pmu_counters[cpu].is_stale, is_stale);
 }
 
 /* Have the PMU of a CPU count, whose counters the writer does not know so far. */
@@ -229,11 +231,15 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
  * hyptrace_writer_pmu_is_stale() - whether what a CPU has measured is of an earlier time
  * @writer:	the writer; control mutex held
  * @cpu:	the CPU
+ *
+ * To be asked before what is measured is read: meanwhile, the CPU may come online.
+ *
  * Return: true until it is online again.
  */
 bool hyptrace_writer_pmu_is_stale(const struct hyptrace_writer *writer, unsigned int cpu)
 {
-	return writer->pmu_counters && writer->pmu_counters[cpu].is_stale;
+	/* Pairs with the release in reset(). */
+	return writer->pmu_counters && smp_load_acquire(&writer->pmu_counters[cpu].is_stale);
 }
 
 /**
