@@ -100,8 +100,11 @@ static void end_pmu(struct hyptrace_remote *remote)
 	remote->has_pmu = false;
 }
 
-/* Give the PMU back if no socket has it that still holds events. */
-static void end_unheld_pmu(struct hyptrace_remote *remote)
+/**
+ * hyptrace_count_end_pmu - give the PMU back if no socket has it that still holds events
+ * @remote:	control mutex held
+ */
+void hyptrace_count_end_pmu(struct hyptrace_remote *remote)
 {
 	struct hyptrace_socket_hold *hold;
 
@@ -189,7 +192,7 @@ int hyptrace_counters_set(struct hyptrace_remote *remote, u64 mask, bool count,
 	} else {
 		remote->count_requested &= ~mask;
 		override_holds(remote, mask);
-		end_unheld_pmu(remote);
+		hyptrace_count_end_pmu(remote);
 		add_break(remote, mask & was_counted);
 		hyptrace_count_free_unused(remote);
 	}
@@ -234,7 +237,7 @@ int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack
 	int err = set_events(remote, events, extack);
 
 	if (!err)
-		end_unheld_pmu(remote);
+		hyptrace_count_end_pmu(remote);
 	return err;
 }
 
@@ -358,7 +361,6 @@ int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *
 	err = set_events(remote, 0, extack);
 	if (err)
 		return err;
-	end_pmu(remote);
 	remote->count_requested = 0;
 	override_holds(remote, ~0ULL);
 	add_break(remote, ~0ULL);

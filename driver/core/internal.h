@@ -146,6 +146,7 @@ void hyptrace_triggers_recover(struct hyptrace_remote *remote, u64 mask,
 
 /* count.c: the control mutex held */
 int hyptrace_count_update(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
+void hyptrace_count_end_pmu(struct hyptrace_remote *remote);
 void hyptrace_count_free_unused(struct hyptrace_remote *remote);
 int hyptrace_count_stop(struct hyptrace_remote *remote, struct netlink_ext_ack *extack);
 

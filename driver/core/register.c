@@ -173,6 +173,8 @@ static void retire(struct hyptrace_remote *remote)
 	if (hyptrace_count_stop(remote, NULL))
 		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
 	hyptrace_sockets_remove_holds(remote);
+	/* even then */
+	hyptrace_count_end_pmu(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_removed(remote);
 	/* Wait until nobody writes selftest events. */
