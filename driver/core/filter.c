@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Check the terms of a filter, and resolve their fields. Called by event_set.c. */
+/* Check the terms of a filter, and resolve their fields; options of all events. See event_set.c. */
 #include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/overflow.h>

@@ -187,4 +187,3 @@ struct hyptrace_reader *hyptrace_remote_reader(const struct hyptrace_remote *rem
 {
 	return cpu < nr_cpu_ids ? remote->readers[array_index_nospec(cpu, nr_cpu_ids)] : NULL;
 }
-

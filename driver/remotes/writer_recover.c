@@ -13,8 +13,11 @@
 #include "../../hyp/abi.h"
 #include "writer.h"
 
-/* No ring needs more calls: each call handles at least one page. */
-#define MAX_STEPS	HYPTRACE_RING_MAX_PAGES(PAGE_SIZE)
+/*
+ * No CPU needs more calls: each moves, or frees, at least one page of a ring, and the calls for a
+ * ring's tables are far fewer than its pages.
+ */
+#define MAX_STEPS	(4 * HYPTRACE_RING_MAX_PAGES(PAGE_SIZE))
 
 /* A ring is detached on its own CPU, unless parked. Ignore errors: it cannot be freed then. */
 static void detach_all(struct hyptrace_writer *writer)

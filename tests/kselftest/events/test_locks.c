@@ -25,7 +25,7 @@
 
 /* Hypercalls of a CPU in a round, and rounds until there must have been so many waits */
 #define BATCHES		10
-#define ROUNDS		50
+#define ROUNDS		200
 #define WAITS		20
 /* Waits that an abort of the host can cause: for two locks, on each of the two CPUs */
 #define WAITS_PER_ABORT	4
