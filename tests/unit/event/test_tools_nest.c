@@ -257,16 +257,16 @@ static void losses_keep_their_place(void **state)
 
 	(void)state;
 	begin_nest(HYPTRACE_CALL_KINDS);
-	CALL(EXIT, 0, 110, 120);
-	lose(0, 130, 5);
+	CALL(EXIT, 3, 110, 120);
+	lose(3, 130, 5);
 	EXPECT_WAIT();
-	CALL(HCALL, 0, 100, 140);
+	CALL(HCALL, 3, 100, 140);
 	EXPECT_NEXT(120, 1);
 	span = hyptrace_nest_next(nest, 0);
 	assert_non_null(span);
 	assert_int_equal(span->kind, HYPTRACE_KIND_LOSS);
 	assert_int_equal(span->lost, 5);
-	assert_int_equal(span->cpu, 0);
+	assert_int_equal(span->cpu, 3);
 	assert_int_equal(span->record.ts, 130);
 	EXPECT_NEXT(140, 0);
 }

@@ -218,6 +218,15 @@ static void calls_of_no_visit(void **state)
 	EXPECT_WAIT();
 	PUT(300, 0, host_hcall, .id = 7, .duration = 20);
 	expect_stack("el2;__seven", 10);
+	PUT(400, 0, guest_exit, .code = 2, .ec = 0x24, .handle = 16, .duration = 10);
+	expect_stack("el2;__seven", 20);
+	/* nor an event that is no call; the guest ran in a hypercall */
+	PUT(410, 0, mem_transition, .op = 1);
+	EXPECT_WAIT();
+	PUT(420, 0, host_hcall, .id = 7, .duration = 40);
+	PUT(430, 0, mem_transition, .op = 1);
+	expect_stack("guest;VM 0x10;vCPU 0;DABT_LOW", 10);
+	expect_stack("el2;__seven", 30);
 	EXPECT_WAIT();
 }
 
@@ -314,6 +323,14 @@ static void functions_of_broken_visits(void **state)
 	lose(0, 360, 1);
 	PUT(370, 0, host_hcall, .id = 7, .duration = 10);
 	PUT(380, 0, mem_transition, .op = 1);
+	assert_int_equal(hyptrace_nest_next(nest, 0)->kind, HYPTRACE_KIND_LOSS);
+	expect_stack("el2;__seven", 10);
+	/* in no visit, too */
+	FUNC(450, INNER, 1, 410, 420);
+	lose(0, 460, 1);
+	PUT(470, 0, host_hcall, .id = 7, .duration = 10);
+	PUT(480, 0, mem_transition, .op = 1);
+	expect_stack("el2;inner", 10);
 	assert_int_equal(hyptrace_nest_next(nest, 0)->kind, HYPTRACE_KIND_LOSS);
 	expect_stack("el2;__seven", 10);
 	/* the begin of the trace: hyp_enter is missing */
