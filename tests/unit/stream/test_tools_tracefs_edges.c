@@ -254,6 +254,23 @@ static void parts_of_lines(void **state)
 	}
 }
 
+/* A letter after a number may be a digit of another base. */
+static void numbers_before_letters(void **state)
+{
+	(void)state;
+	t.events[1] = (struct tracefs_event){
+		.name = "selftest", .format = "ID: 1\n" FIELD("u64", "id", 2, 8, 0)
+					      "print fmt: \"%llub left\", REC->id\n",
+	};
+	assert_true(hyptrace_tracefs_parse_format(&t.events[1], false));
+	line("[0] 1.000000: selftest 5b left");
+	assert_int_equal(t.shared.found.events, 1);
+	assert_int_equal(t.shared.found.lost, 0);
+	line("[0] 1.000000: selftest b left");
+	assert_int_equal(t.shared.found.events, 1);
+	assert_int_equal(t.shared.found.lost, 1);
+}
+
 /* Losses without a number are not counted. */
 static void numbers_of_losses(void **state)
 {
@@ -551,6 +568,7 @@ int main(void)
 		cmocka_unit_test(print_formats),
 		cmocka_unit_test_setup_teardown(names_of_reasons, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_of_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_before_letters, setup, teardown),
 		cmocka_unit_test_setup_teardown(numbers_of_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(heads_of_sub_buffers, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_sub_buffers, setup, teardown),
