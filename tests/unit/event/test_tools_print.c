@@ -399,6 +399,8 @@ static void left_alone(void **state)
 		"\"%s\", __print_symbolic(REC->wide, { 0x8000000000000000, \"a\" })",
 		"\"%s\", __print_symbolic(REC->n, { 1x, \"a\" })",
 		"\"%s\", __print_symbolic(REC->n, { 1, \"a\\tb\" })",
+		"\"\\tabulated %d\", REC->n", "\"%d\\n\", REC->n",
+		"\"%s\", __print_symbolic(REC->n, { 1, \"\\tb\" })",
 		"\"%s\", __print_flags(REC->wide, \"\\t\", { 1, \"a\" })",
 		"\"%s\", __print_flags(REC->wide, \"|\", { 0x8000000000000000, \"a\" })",
 		"\"%s\", kernel_function(REC->n", "\"\303\244 %d\", REC->n",
