@@ -277,6 +277,10 @@ static void other_description(void **state)
 	describe(text, PAGE);
 	h = accepted(NULL, CPUS, "");
 	assert_int_equal(hyptrace_get_event(h, NULL, "mark", &event, &err), -ENOENT);
+	assert_int_equal(hyptrace_get_events(h, NULL, &events, &nr, &err), 0);
+	assert_int_equal(nr, 1);
+	assert_string_equal(events[0]->name, "");
+	hyptrace_free_events(events);
 	hyptrace_close(h);
 	more->nlmsg_len = NLMSG_HDRLEN;
 	describe(text, PAGE);
