@@ -180,6 +180,7 @@ static void times_of_losses(void **state)
 	};
 	const struct hyptrace_stream_event *event;
 	const unsigned int first = 0, second = 1;
+	uint64_t from, to;
 	struct hyptrace_file *file;
 	struct image image;
 	unsigned int i;
@@ -195,6 +196,9 @@ static void times_of_losses(void **state)
 		image_subbuf(&image, 0, START + 10);
 		image_lost(&image, 0, cases[i].stored);
 		file = open_image(&image);
+		/* the file's times are those of its events */
+		assert_int_equal(hyptrace_file_times(file, &from, &to, &err), 0);
+		assert_true(from == START && to == START);
 		assert_int_equal(hyptrace_file_set_cpus(file, &first, 1, &err), 0);
 		read_times(file, cases[i].from, cases[i].to);
 		if (cases[i].from <= START)
@@ -207,6 +211,7 @@ static void times_of_losses(void **state)
 		assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
 		/* of a CPU without sub-buffers */
 		assert_int_equal(hyptrace_file_set_cpus(file, &second, 1, &err), 0);
+		assert_int_equal(hyptrace_file_times(file, &from, NULL, &err), -ENODATA);
 		if (cases[i].to == UINT64_MAX)
 			expect(file, 1, cases[i].from ? cases[i].from : begin, false, 3);
 		assert_int_equal(hyptrace_file_next(file, &event, &err), -ENODATA);
