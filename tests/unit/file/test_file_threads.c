@@ -82,15 +82,21 @@ ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset)
 	return -1;
 }
 
-static struct hyptrace_file *begin(unsigned int nr_cpus, bool no_text, int cpus_of_machine)
+static struct hyptrace_file *begin_with(unsigned int nr_cpus, bool no_text, int cpus_of_machine,
+					uint32_t subbuf)
 {
 	usable = cpus_of_machine;
 	threads_left = INT_MAX;
 	reads_left = LONG_MAX;
-	image_init(&image, IMAGE_VERSION_6, false, 4096, nr_cpus);
+	image_init(&image, IMAGE_VERSION_6, false, subbuf, nr_cpus);
 	image.no_text = no_text;
 	fill(&image, EVENTS, 5000);
 	return open_image(&image);
+}
+
+static struct hyptrace_file *begin(unsigned int nr_cpus, bool no_text, int cpus_of_machine)
+{
+	return begin_with(nr_cpus, no_text, cpus_of_machine, 4096);
 }
 
 static void end(struct hyptrace_file *file)
@@ -186,6 +192,32 @@ static void own_formats(void **state)
 		assert_int_equal(run(file, work), 0);
 		assert_int_equal(nr, EVENTS);
 		assert_int_equal(used.nr, CPUS);
+		end(file);
+	}
+}
+
+/* Threads do not share sub-buffers that are larger, which take much memory. */
+static void large_subbufs(void **state)
+{
+	static const struct {
+		uint32_t	subbuf;
+		unsigned int	threads;
+	} cases[] = {
+		{ 64 << 10, CPUS }, { 128 << 10, CPUS }, { 256 << 10, 1 },
+	};
+	struct hyptrace_file *file;
+	struct hyptrace_file_work work;
+	unsigned int i, nr;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		file = begin_with(1, false, CPUS, cases[i].subbuf);
+		work = counting(0, &nr);
+		work.begin = keep_formats;
+		used.nr = 0;
+		assert_int_equal(run(file, work), 0);
+		assert_int_equal(nr, EVENTS);
+		assert_int_equal(used.nr, cases[i].threads);
 		end(file);
 	}
 }
@@ -506,7 +538,8 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_formats), cmocka_unit_test(caller_alone),
+		cmocka_unit_test(own_formats), cmocka_unit_test(large_subbufs),
+		cmocka_unit_test(caller_alone),
 		cmocka_unit_test(at_the_same_time), cmocka_unit_test(times_before),
 		cmocka_unit_test(fewer_threads), cmocka_unit_test(errors),
 		cmocka_unit_test(ended_before_error),
