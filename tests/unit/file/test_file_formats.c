@@ -75,6 +75,30 @@ static void number_of_events(void **state)
 	hyptrace_file_close(file);
 }
 
+/* Nothing is printed about a format that libtraceevent does not understand. */
+static void silent(void **state)
+{
+	const char *text = "name: tick\nID: 7\nformat:\n"
+		"\tfield:u16 common_type;\toffset:0;\tsize:2;\n\n"
+		"\tfield:int nr;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", kernel_function(REC->nr)\n";
+	struct hyptrace_file *file;
+	FILE *said = tmpfile();
+	int old = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_non_null(said);
+	tep_set_loglevel(TEP_LOG_ALL);
+	assert_int_equal(dup2(fileno(said), STDERR_FILENO), STDERR_FILENO);
+	file = open_system(1, add_format(content + 13, text, strlen(text)));
+	dup2(old, STDERR_FILENO);
+	close(old);
+	assert_int_equal(hyptrace_file_info(file)->nr_events, 1);
+	hyptrace_file_close(file);
+	assert_int_equal(lseek(fileno(said), 0, SEEK_END), 0);
+	fclose(said);
+}
+
 /* The field is where the format says, up to 65535 bytes. */
 static void far_fields(void **state)
 {
@@ -188,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(size_of_formats), cmocka_unit_test(number_of_events),
+		cmocka_unit_test(silent),
 		cmocka_unit_test(far_fields), cmocka_unit_test(number_of_functions),
 		cmocka_unit_test(size_of_names), cmocka_unit_test(size_of_text),
 	};
