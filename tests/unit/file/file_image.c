@@ -13,9 +13,6 @@
 #include "lib/internal.h"
 #include "file_image.h"
 
-/* Sub-buffers in a compressed chunk */
-#define PER_CHUNK	2
-
 static struct hyptrace_field value_field = {
 	.name = "id", .type = "u64", .offset = 8, .size = 8,
 };
@@ -52,6 +49,7 @@ void image_init(struct image *image, enum image_kind kind, bool swap, uint32_t s
 	image->swap = swap;
 	image->subbuf = subbuf;
 	image->nr_cpus = nr_cpus;
+	image->per_chunk = 2;
 }
 
 void image_free(struct image *image)
@@ -216,10 +214,10 @@ char *image_part(struct image *image, unsigned int cpu, size_t *size)
 			fwrite(data, left, 1, f);
 		left = 0;
 	} else if (left) {
-		put_u32(image, f, (left / image->subbuf + PER_CHUNK - 1) / PER_CHUNK);
+		put_u32(image, f, (left / image->subbuf + image->per_chunk - 1) / image->per_chunk);
 	}
 	for (; left; left -= part, data += part) {
-		part = left < PER_CHUNK * image->subbuf ? left : PER_CHUNK * image->subbuf;
+		part = MIN(left, image->per_chunk * image->subbuf);
 		packed = malloc(ZSTD_compressBound(part));
 		n = ZSTD_compress(packed, ZSTD_compressBound(part), data, part, 1);
 		put_u32(image, f, n);

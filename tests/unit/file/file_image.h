@@ -29,6 +29,7 @@ enum image_kind {
  * @incomplete:	the recording was not finished
  * @has_counts:	the description has the counts of the CPUs
  * @no_text:	the file has no description
+ * @per_chunk:	sub-buffers in a compressed chunk; 2 if the test does not change it
  * @cpus:	the sub-buffers of each CPU, and the losses that the description says
  */
 struct image {
@@ -39,6 +40,7 @@ struct image {
 	bool		incomplete;
 	bool		has_counts;
 	bool		no_text;
+	unsigned int	per_chunk;
 	struct {
 		char		*data;
 		size_t		size;

@@ -19,11 +19,13 @@ static uint32_t random_below(uint32_t limit)
 	return (seed >> 8) % limit;
 }
 
-static struct hyptrace_file *begin(enum image_kind kind, unsigned int events)
+static struct hyptrace_file *begin(enum image_kind kind, unsigned int events,
+				   unsigned int per_chunk)
 {
 	struct hyptrace_file *file;
 
 	image_init(&image, kind, false, SUBBUF, CPUS);
+	image.per_chunk = per_chunk;
 	fill(&image, events, 1000);
 	file = open_image(&image);
 	assert_true(image.cpus[0].size / SUBBUF > 10);
@@ -56,13 +58,13 @@ static void any_place(void **state)
 
 	(void)state;
 	for (kind = IMAGE_VERSION_6; kind <= IMAGE_ZSTD; kind++) {
-		file = begin(kind, 2000);
+		file = begin(kind, 2000, 3);
 		for (i = 0; i < 3000; i++) {
 			cpu = random_below(CPUS);
 			size = image.cpus[cpu].size;
 			nr = size / SUBBUF;
 			at = (uint64_t)random_below(nr + 2) * SUBBUF;
-			/* a chunk has two */
+			/* a chunk has three, the last one perhaps fewer */
 			room = SUBBUF + random_below(3 * SUBBUF);
 			n = read_at(file, cpu, at, room);
 			assert_int_equal(n > 0, at < size);
@@ -88,7 +90,7 @@ static void in_order(void **state)
 
 	(void)state;
 	for (step = 0; step < 3; step++) {
-		file = begin(IMAGE_ZSTD, 30000);
+		file = begin(IMAGE_ZSTD, 30000, 2);
 		for (at = 0; at < image.cpus[0].size; at += SUBBUF) {
 			assert_int_equal(read_at(file, 0, at, SUBBUF + step * 100), SUBBUF);
 			if (step && at < image.cpus[1].size)
@@ -115,7 +117,7 @@ static void no_memory(void **state)
 	for (nth = 1; failed; nth++) {
 		char to[SUBBUF];
 
-		file = begin(IMAGE_ZSTD, 2000);
+		file = begin(IMAGE_ZSTD, 2000, 2);
 		fail_alloc(nth);
 		n = hyptrace_data_read(file, &file->data[0], 0, to, SUBBUF, &err);
 		failed = fail_alloc_end();
@@ -181,7 +183,7 @@ static void empty_chunk(void **state)
 	int fd;
 
 	(void)state;
-	file = begin(IMAGE_ZSTD, 2000);
+	file = begin(IMAGE_ZSTD, 2000, 2);
 	data = &file->data[0];
 	assert_int_equal(read_at(file, 0, 0, sizeof(to)), 2 * SUBBUF);
 	fd = open(path, O_WRONLY);
