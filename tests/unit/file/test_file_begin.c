@@ -198,11 +198,47 @@ static void starts(void **state)
 	}
 }
 
+/* A damaged sub-buffer hides on which side of it a time is: reading begins before it. */
+static void damaged_middle(void **state)
+{
+	struct hyptrace_file_options *options;
+	struct hyptrace_file *file;
+	struct image image;
+	unsigned int i, nr = 0;
+	size_t size, at;
+	char *data;
+
+	(void)state;
+	image_init(&image, IMAGE_ZSTD, false, KIB, 1);
+	image.per_chunk = 1;
+	for (i = 1; i <= 3; i++) {
+		image_subbuf(&image, 0, 100 * i);
+		image_event(&image, 0, 0, NUMBER(100 * i, 0));
+	}
+	data = image_make(&image, &size);
+	/* the second frame of zstd */
+	for (at = 0; at < size - 4 && nr < 2; at++)
+		nr += !memcmp(data + at, "\x28\xb5\x2f\xfd", 4);
+	memset(data + at + 3, 0xff, 8);
+	write_file(path, data, size);
+	free(data);
+	file = hyptrace_file_open(path, &err);
+	assert_non_null(file);
+	for (i = 100; i <= 400; i += 50) {
+		options = hyptrace_file_options(file);
+		options->from = i;
+		assert_int_equal(hyptrace_file_begin(file, &err), 0);
+		assert_int_equal(file->sources[0].start, 0);
+	}
+	hyptrace_file_close(file);
+	image_free(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory), cmocka_unit_test(long_sizes), cmocka_unit_test(choice),
-		cmocka_unit_test(starts),
+		cmocka_unit_test(starts), cmocka_unit_test(damaged_middle),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
