@@ -279,7 +279,7 @@ test_file_outputs-cflags := $(file-write-cflags)
 test_file_outputs-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,fallocate fstatvfs pipe2 pthread_create)
 test_file_end-srcs := $(file-write-srcs)
 test_file_end-cflags := $(file-write-cflags)
-test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close)
+test_file_end-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pwrite copy_file_range fallocate close flock)
 test_file_compress-srcs := $(file-write-srcs)
 test_file_compress-cflags := $(file-write-cflags)
 test_file_compress-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,pthread_mutex_init pthread_mutex_destroy \

@@ -311,6 +311,32 @@ static void little_is_sent(void **state)
 	free(file);
 }
 
+/* The next write writes what a short one has left, and nothing else. */
+static void short_writes(void **state)
+{
+	static const char *const names[] = { "whole", "short" };
+	size_t size[2];
+	char *file[2];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		next = 0;
+		write_max = i ? SUBBUF - 100 : SIZE_MAX;
+		w = begin(names[i], 0);
+		assert_int_equal(write_some(1, 1), 0);
+		assert_int_equal(write_some(2, 1), 0);
+		assert_int_equal(write_some(1, 1), 0);
+		assert_int_equal(finish(), 0);
+		file[i] = slurp(names[i], &size[i]);
+	}
+	assert_int_equal(size[0], size[1]);
+	assert_memory_equal(file[0] + size[0] - 3 * SUBBUF, file[1] + size[1] - 3 * SUBBUF,
+			    3 * SUBBUF);
+	free(file[0]);
+	free(file[1]);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, leave_folder)
 
 int main(void)
@@ -318,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sizes), TEST(full_disks), TEST(name_taken), TEST(lost_begin),
 		TEST(temporary_file), TEST(little_at_once), TEST(little_is_sent),
+		TEST(short_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
