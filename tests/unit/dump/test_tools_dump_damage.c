@@ -482,6 +482,8 @@ static void a_ring(void **state)
 	refused(NULL, ENODATA, "no ring of \"hypervisor\" is in the memory");
 	list_at(remotes()->rings)->at[0] = image_list(&image, nowhere, 4, 0, 0);
 	refused(NULL, ENODATA, "no ring of \"hypervisor\" is in the memory");
+	list_at(list_at(remotes()->rings)->at[0])->sum++;
+	refused(NULL, EBADMSG, "no ring of \"hypervisor\" can be read: what is left of them is damaged");
 }
 
 /* The rings of CPUs 0 and 1 of 3 are not there. */

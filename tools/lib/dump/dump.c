@@ -227,7 +227,7 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 	struct dump_list list = {};
 	unsigned int cpu, lost = 0;
 	bool found = !d->mem->is_image;
-	int ret = read_list(d, d->remote->rings, false, &list);
+	int ret = read_list(d, d->remote->rings, false, &list), damage = 0;
 
 	if (ret)
 		return hyptrace_error_set(err, -ret, "the list of the rings %s", why(ret));
@@ -241,10 +241,14 @@ static int read_rings(struct dump *d, struct hyptrace_error *err)
 		ret = list.at[cpu] ? read_ring(d, cpu, list.at[cpu]) : -ENODATA;
 		found |= ret > 0;
 		lost += !ret;
+		damage = ret < 0 && ret != -ENODATA ? ret : damage;
 	}
 	free(list.at);
-	if (!d->rings)
+	if (!d->rings || (!found && damage == -ENOMEM))
 		return hyptrace_error_memory(err);
+	if (!found && damage)
+		return hyptrace_error_set(err, -damage, "no ring of \"%.*s\" can be read: what is left of them is damaged",
+					  HYPTRACE_REMOTE_NAME_MAX, d->remote->name);
 	if (found && lost)
 		note(d, "the rings of %u CPUs are not in the image: it was cut, or they did not fit in the memory that outlives a reset",
 		     lost);
