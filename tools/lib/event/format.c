@@ -83,6 +83,7 @@ struct hyptrace_formats *hyptrace_formats_make(struct tep_handle *tep, bool is_f
 	fmts->prints = calloc(fmts->nr_ids ? fmts->nr_ids : 1, sizeof(*fmts->prints));
 	fmts->memo = calloc(1 << MEMO_BITS, sizeof(*fmts->memo));
 	if (!fmts->by_id || !fmts->prints || !fmts->memo ||
+	    fmts->seq.state != TRACE_SEQ__GOOD ||
 	    (!is_foreign && (!tep || !hyptrace_names_set_classes(&fmts->names, events, nr))))
 		goto fail;
 	for (i = 0; i < nr; i++)
@@ -344,6 +345,14 @@ static void print_fields(struct trace_seq *s, const struct hyptrace_event *event
 	}
 }
 
+/* One text that was too long for the memory does not end all others. */
+static struct trace_seq *begin_text(struct hyptrace_formats *fmts)
+{
+	trace_seq_reset(&fmts->seq);
+	fmts->seq.state = TRACE_SEQ__GOOD;
+	return &fmts->seq;
+}
+
 /**
  * hyptrace_formats_text - print an event
  * @fmts:	the formats
@@ -358,14 +367,14 @@ const char *hyptrace_formats_text(struct hyptrace_formats *fmts,
 {
 	struct tep_event *tep_event = fmts->by_id[event->id].tep_event;
 	const struct meaning *sentence = fmts->by_id[event->id].sentence;
-	struct trace_seq *s = &fmts->seq;
+	struct trace_seq *s;
 
 	if (sentence) {
 		*len = print_sentence(sentence, rec->data, fmts->text) - fmts->text;
 		fmts->text[*len] = '\0';
 		return fmts->text;
 	}
-	trace_seq_reset(s);
+	s = begin_text(fmts);
 	if (!hyptrace_foreign_print(fmts->tep, s, tep_event, event, rec))
 		print_fields(s, event, rec);
 	trace_seq_terminate(s);
@@ -404,8 +413,7 @@ const char *hyptrace_formats_task(struct hyptrace_formats *fmts,
 	field = event ? hyptrace_event_field(event, "common_pid") : NULL;
 	if (!field || hyptrace_field_value(field, rec, &pid))
 		return NULL;
-	trace_seq_reset(&fmts->seq);
-	trace_seq_printf(&fmts->seq, "%16s-%-5d ", tep_data_comm_from_pid(fmts->tep, pid),
+	trace_seq_printf(begin_text(fmts), "%16s-%-5d ", tep_data_comm_from_pid(fmts->tep, pid),
 			 (int)pid);
 	*len = fmts->seq.len;
 	return fmts->seq.buffer;
