@@ -524,9 +524,19 @@ static int no_flush(void *state)
 	return 1;
 }
 
+static int take_any(void *state, const struct hyptrace_file_batch *batch)
+{
+	(void)state;
+	(void)batch;
+	return 0;
+}
+
 static void by_cpu(void **state)
 {
 	struct sums sums;
+	const struct hyptrace_file_work work_of_last = {
+		.flags = HYPTRACE_FILE_BY_CPU, .batch = take_any, .flush = no_flush,
+	};
 	const struct hyptrace_file_work work = {
 		.flags = HYPTRACE_FILE_BY_CPU, .batch = sum, .flush = no_flush, .arg = &sums,
 	};
@@ -557,6 +567,10 @@ static void by_cpu(void **state)
 			for (i = 0; i < 4; i++)
 				assert_int_equal(!!sums.nr[i], i == 3 || (i == 1 && nr == 2));
 		}
+		/* one thread reads the last events of all CPUs */
+		hyptrace_file_options(file)->last = 10;
+		assert_int_equal(hyptrace_file_run(file, &work_of_last, sizeof(work_of_last), &err),
+				 0);
 		hyptrace_file_close(file);
 		image_free(&image);
 	}

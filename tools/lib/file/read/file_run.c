@@ -111,8 +111,9 @@ static void stop(struct worker *w, int ret, const struct hyptrace_error *err)
 static void flush(struct worker *w)
 {
 	const struct hyptrace_file_work *work = w->team->work;
+	const unsigned int order = work->flags & (HYPTRACE_FILE_BY_CPU | HYPTRACE_FILE_TURNS);
 
-	if (!hyptrace_file_wait(&w->batch) && w->team->mode != BY_CPU && work->flush &&
+	if (!hyptrace_file_wait(&w->batch) && order != HYPTRACE_FILE_BY_CPU && work->flush &&
 	    work->flush(w->state))
 		stop(w, 1, NULL);
 }
