@@ -152,6 +152,9 @@ static void read_buffer_option(struct hyptrace_file *f, struct file_cursor *c, u
 	}
 	if ((f->is_ours && f->is_host != !strcmp(name, HYPTRACE_FILE_HOST)) || has_data(f))
 		return;
+	/* is_compressed() would replace the reason */
+	if (c->ret)
+		return;
 	f->nr_places = 0;
 	read_buffer(f, c, is_compressed(f, c, offset));
 	if (!c->ret && c->pos > end)
