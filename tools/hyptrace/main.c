@@ -60,7 +60,7 @@ static char *list_verbs(int key, const char *text, void *input)
 					fprintf(f, "  %-10s %s\n", verb->name, verb->help);
 	}
 	fputs("\n\"" PROGRAM " help VERB\" prints the help on a verb.", f);
-	text_close(f);
+	text_close(f, &list);
 	return list;
 }
 

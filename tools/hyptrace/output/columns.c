@@ -71,7 +71,7 @@ char *columns_names(const struct columns *columns, const char *before)
 	fputs(before, f);
 	for (i = 0; i < columns->nr; i++)
 		fprintf(f, "%s%s", i ? ", " : "", columns->all[i].head);
-	text_close(f);
+	text_close(f, &names);
 	return names;
 }
 

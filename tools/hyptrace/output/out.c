@@ -323,11 +323,14 @@ FILE *text_open(char **text)
 	return or_die(open_memstream(text, &len));
 }
 
-void text_close(FILE *f)
+void text_close(FILE *f, char **text)
 {
-	/* a write that failed has set the error flag; nothing but memory can be missing */
+	/*
+	 * A write that failed has set the error flag; nothing but memory can be missing. fclose()
+	 * does not say so if there is none for the end.
+	 */
 	bool failed = ferror(f);
 
-	if (fclose(f) || failed)
+	if (fclose(f) || failed || !*text)
 		die_no_memory();
 }

@@ -87,7 +87,7 @@ char *text_copy_csv(const char *s);
 
 /* A string that grows, for free(); it is valid after text_close(). */
 FILE *text_open(char **text);
-void text_close(FILE *f);
+void text_close(FILE *f, char **text);
 
 /* pager.c: the pager on a terminal */
 

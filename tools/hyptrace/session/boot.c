@@ -61,7 +61,7 @@ static int print_words(struct context *ctx, const struct hyptrace_remote *remote
 		fprintf(f, ":after=%u", stop->after);
 	if (filtered)
 		fprintf(f, ":filter=%s", filtered->filter);
-	text_close(f);
+	text_close(f, &words);
 	quote = strpbrk(words, " \t") ? "\"" : "";
 	line = xasprintf("%s=%s%s%s", parameter, quote, words, quote);
 	if (!ctx->json) {

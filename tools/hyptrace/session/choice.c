@@ -102,7 +102,7 @@ int cmd_choose_events(const char *verb, struct hyptrace_event *const *events, un
 		f = text_open(&list);
 		for (i = 0; i < choice->nr_unknown; i++)
 			fprintf(f, "%s\"%s\"", i ? ", " : "", choice->unknown[i]);
-		text_close(f);
+		text_close(f, &list);
 		return cmd_fail("cannot %s %s: no such events", verb, list);
 	}
 	word = choice->unknown[0];

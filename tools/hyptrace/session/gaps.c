@@ -112,7 +112,7 @@ static void note_events(struct gaps *gaps, const struct hyptrace_event **events,
 	else
 		fprintf(f, " %s the filter \"%s\" at EL2: the other ones are missing",
 			named == 1 ? "has" : "have", first->filter);
-	text_close(f);
+	text_close(f, &text);
 	found(gaps, text, "", first->enabled && gaps->own && !strcmp(first->filter, gaps->own));
 }
 

@@ -190,7 +190,7 @@ void session_parse(struct session *s, struct context *ctx, const struct session_
 		if (!s->command_words && !strcmp(argv[word], "--"))
 			s->command_words = argc - word - 1;
 	}
-	text_close(f);
+	text_close(f, &s->command_line);
 
 	for (i = 0; i < NR_OPTIONS; i++)
 		if ((s->takes & session_options[i].takes) == session_options[i].takes &&

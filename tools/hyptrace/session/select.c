@@ -175,7 +175,7 @@ int cmd_get_remotes(struct context *ctx, bool all, struct hyptrace_remote ***rem
 		f = text_open(&list);
 		for (i = 0; i < *nr; i++)
 			fprintf(f, "%s%s", i ? ", " : "", (*remotes)[i]->name);
-		text_close(f);
+		text_close(f, &list);
 		if (ctx->remote)
 			return cmd_fail("there is no remote \"%s\" (registered: %s)", name, list);
 		return cmd_fail("several remotes are registered: choose one with --remote (registered: %s)",

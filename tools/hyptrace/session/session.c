@@ -64,7 +64,7 @@ void session_note_counts(const struct session *s, const char *what, uint64_t nr,
 		fprintf(f, ", %" PRIu64 " discarded", counts->discarded);
 	fprintf(f, ", %" PRIu64 "%s%s lost", counts->lost, counts->lost_more ? " or more" : "",
 		lost);
-	text_close(f);
+	text_close(f, &text);
 	cmd_note("%s", text);
 }
 

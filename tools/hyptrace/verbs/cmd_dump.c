@@ -57,7 +57,7 @@ static void print_fields(struct printer *p, const char *key, const void *row)
 
 	for (i = 0; i < event->nr_fields; i++)
 		fprintf(to, "%s%s", i ? " " : "", event->fields[i]->name);
-	text_close(to);
+	text_close(to, &fields);
 	printer_str(p, key, fields);
 }
 

@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		f = text_open(&list);
 		while ((format = export_next_format(format)))
 			fprintf(f, "%s%s", ftell(f) ? ", " : "", format->name);
-		text_close(f);
+		text_close(f, &list);
 		return cmd_usage("unknown format \"%s\": use one of %s", arg, list);
 	case 'o':
 		job->output.name = arg;
@@ -148,7 +148,7 @@ static char *list_formats(int key, const char *text, void *input)
 			fprintf(f, "%s%s", ending == format->endings ? " (" : ", ", *ending);
 		fputs(")\n", f);
 	}
-	text_close(f);
+	text_close(f, &list);
 	return list;
 }
 

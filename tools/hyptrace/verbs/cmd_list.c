@@ -359,14 +359,14 @@ static int cmd_names(struct context *ctx, int argc, char **argv)
 	fputs("0 __kvm_hyp_init\n", to);
 	from = fopen(path, "re");
 	if (!from) {
-		text_close(to);
+		text_close(to, &table);
 		return cmd_fail("cannot read %s: %s", path, strerror(errno));
 	}
 	while (is_good && getline(&line, &size, from) > 0 && !(is_inside && strchr(line, '}'))) {
 		is_good = !is_inside || print_line(to, line, &id);
 		is_inside |= !strncmp(line, ENUM, strlen(ENUM));
 	}
-	text_close(to);
+	text_close(to, &table);
 	fclose(from);
 	if (!is_good || !id)
 		return cmd_fail("%s: cannot tell the numbers of the hypercalls", path);

@@ -88,7 +88,7 @@ static char *describe_reader(uint32_t pid, struct hyptrace_cpu *const *cpus, uns
 		if (i > first)
 			fprintf(f, "-%u", cpus[i]->id);
 	}
-	text_close(f);
+	text_close(f, &text);
 	return text;
 }
 

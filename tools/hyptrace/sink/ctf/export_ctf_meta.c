@@ -327,6 +327,6 @@ char *ctf_meta_text(const struct export *x, struct ctf_event *const *events, uns
 	for (i = 0; i < nr; i++)
 		put_event(f, events[i]);
 	fprintf(f, unknown_text, unknown);
-	text_close(f);
+	text_close(f, &text);
 	return text;
 }

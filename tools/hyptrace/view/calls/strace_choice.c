@@ -201,7 +201,7 @@ static char *join(const struct strace_choice *choice, enum hyptrace_kind kind, b
 				!(*nr)++ ? "" : chosen ? " || " : " && ", field,
 				chosen ? "==" : "!=", known->value);
 	}
-	text_close(f);
+	text_close(f, &text);
 	return text;
 }
 
@@ -233,7 +233,7 @@ char *strace_choice_filter(const struct strace_choice *choice, enum hyptrace_kin
 			chosen ? "&&" : "||", values, nr_codes && !chosen ? ")" : "");
 	else
 		fputs(values, f);
-	text_close(f);
+	text_close(f, &text);
 	if (nr_codes + nr && nr_codes + nr + (is_exit && nr) <= HYPTRACE_FILTER_TERMS_MAX &&
 	    !has_numbers(choice) && (!is_exit || meaning->trap != UINT64_MAX))
 		return text;

@@ -105,7 +105,7 @@ static int make_filter(const struct graph *g, struct hyptrace_filter **filter)
 		fprintf(f, "%sdepth < %" PRIu64, ftell(f) ? " && " : "", g->depth);
 	if (g->least)
 		fprintf(f, "%sduration >= %" PRIu64, ftell(f) ? " && " : "", g->least);
-	text_close(f);
+	text_close(f, &text);
 	if (code || !*text)
 		return code;
 	return filter_parse(text, &event, 1, s->formats, !s->path, filter);

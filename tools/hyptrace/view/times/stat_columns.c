@@ -204,7 +204,7 @@ static char *column_names(const enum stat_column *list, const char *before)
 	for (; *list != NR_STAT_COLUMNS; list++, between = ", ")
 		if (stat_columns[*list].sort)
 			fprintf(f, "%s%s", between, stat_columns[*list].sort);
-	text_close(f);
+	text_close(f, &names);
 	return names;
 }
 

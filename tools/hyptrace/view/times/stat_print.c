@@ -220,7 +220,7 @@ static void note_missing(const struct stat *stat)
 		is_needed |= needed;
 		fprintf(f, "%s%s", ftell(f) ? "," : "", hyptrace_kind_event(kind));
 	}
-	text_close(f);
+	text_close(f, &list);
 	if (is_needed && stat->session.path)
 		cmd_note("\"%s\" has none of the events for --by=%s, which \"hyptrace record -e %s\" records",
 			 stat->session.path, stat_by[stat->by].name, list);
