@@ -399,6 +399,7 @@ static void no_memory(void **state)
 	(void)state;
 	for (nth = 1; failed; nth++) {
 		hyptrace_model_free(model);
+		err.errnum = 0;
 		fail_alloc(nth);
 		model = hyptrace_model_new(formats, &err);
 		failed = fail_alloc_end();
