@@ -81,10 +81,11 @@ static void end_closed(struct hyptrace_remote *remote)
 		hyptrace_socket_remove_hold(hold);
 	}
 	err = hyptrace_count_update(remote, NULL);
-	hyptrace_count_end_pmu(remote);
-	if (err)
+	if (err) {
+		hyptrace_count_end_pmu(remote);
 		pr_err("hyptrace: remote \"%s\" failed to switch off what was counted (error %d): use \"hyptrace count --off all\"\n",
 		       remote->name, -err);
+	}
 	hyptrace_count_free_unused(remote);
 }
 

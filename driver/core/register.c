@@ -173,7 +173,7 @@ static void retire(struct hyptrace_remote *remote)
 	if (hyptrace_count_stop(remote, NULL))
 		pr_err("hyptrace: remote \"%s\" still counts events\n", remote->name);
 	hyptrace_sockets_remove_holds(remote);
-	/* even then */
+	/* also if the writer goes on to count */
 	hyptrace_count_end_pmu(remote);
 	hyptrace_remote_detach_all(remote);
 	hyptrace_announce_remote_removed(remote);

@@ -23,7 +23,8 @@ struct hyptrace_pmu_counters {
 	struct perf_event	*events[HYPTRACE_PMU_COUNTERS];	/* of perf */
 	/* of each, the number of the counter that the writer knows */
 	int			numbers[HYPTRACE_PMU_COUNTERS];
-	bool			is_stale;	/* the sums are of an earlier time */
+	/* the sums are of an earlier time; a CPU that comes online changes it without a lock */
+	bool			is_stale;
 };
 
 #if IS_ENABLED(CONFIG_PERF_EVENTS) && IS_ENABLED(CONFIG_ARM64)
