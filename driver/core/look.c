@@ -32,6 +32,20 @@ void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 }
 
 /**
+ * hyptrace_reader_sync - make the writer update struct hyptrace_meta
+ * @reader:	loaded; its lock held
+ *
+ * After a failure, it is what the writer published last: good enough.
+ */
+void hyptrace_reader_sync(const struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+
+	lockdep_assert_held(&reader->lock);
+	desc->ops->sync(reader->cpu, desc->priv);
+}
+
+/**
  * hyptrace_reader_look_again - hyptrace_reader_look() right after hyptrace_reader_refresh()
  * @reader:	see there
  * @look:	see there
@@ -88,9 +102,8 @@ static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begi
  * @reader:	loaded; its lock held
  *
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
- * read them, so this counts the unread ones, and only when somebody asks. It finds too few events
- * read if the writer records some meanwhile. The next call makes up for that. It never finds too
- * many, except one that the writer counts before its commit can be seen, until the writer rests.
+ * read them, so this counts the unread ones, and only when somebody asks. If the writer records some
+ * meanwhile, it finds too few events read, never too many. The next call makes up for that.
  */
 void hyptrace_reader_count(struct hyptrace_reader *reader)
 {
@@ -102,8 +115,9 @@ void hyptrace_reader_count(struct hyptrace_reader *reader)
 
 	if (!reader->counts_later)
 		return;
-	hyptrace_reader_refresh(reader);
 	written = READ_ONCE(meta->written);
+	/* What is in @written can be seen after this, */
+	hyptrace_reader_sync(reader);
 	known = count_events(reader->ring, reader->id, reader->consumed);
 	number = READ_ONCE(meta->nr_entered);
 	while ((id = desc->ops->get_unread(reader->cpu, number, desc->priv)) >= 0) {
@@ -114,7 +128,8 @@ void hyptrace_reader_count(struct hyptrace_reader *reader)
 		known += nr;
 		cond_resched();
 	}
-	hyptrace_reader_refresh(reader);
+	/* and what was seen is in what this publishes. */
+	hyptrace_reader_sync(reader);
 	known += READ_ONCE(meta->overrun);
 	read = written > known ? written - known : 0;
 	reader->counts_later = written != READ_ONCE(meta->written);

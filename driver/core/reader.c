@@ -117,14 +117,6 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 	hyptrace_dump_ring(reader);
 }
 
-static void reader_sync(struct hyptrace_reader *reader)
-{
-	const struct hyptrace_remote_desc *desc = reader->remote->desc;
-
-	/* After a failure, the counts are those that the writer published last: good enough. */
-	desc->ops->sync(reader->cpu, desc->priv);
-}
-
 /**
  * hyptrace_reader_unload - take the ring away from the reader
  * @reader:	after the return, nothing calls swap or sync for it
@@ -450,7 +442,7 @@ static int reader_advance(struct hyptrace_reader *reader)
 	err = reader_fill(reader, &end, &final);
 	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)
-		reader_sync(reader);
+		hyptrace_reader_sync(reader);
 	if (!err) {
 		page = reader_page(reader);
 		/* Only the writer may store commit while it writes to the page. */
@@ -489,7 +481,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	struct hyptrace_look look;
 	u64 lost, read_or_lost;
 
-	reader_sync(reader);
+	hyptrace_reader_sync(reader);
 	hyptrace_reader_count(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);

@@ -87,24 +87,14 @@ static u32 state_of(unsigned int cpu)
 static void publish(struct kernel_ring *ring, unsigned int cpu)
 {
 	struct hyptrace_meta *meta = page_address(ring->pages->meta);
-	struct place place;
-	u64 overrun, written;
+	const struct place place = place_of(ring);
 	u32 nr_complete;
 
-	overrun = READ_ONCE(ring->el2->overrun);
-	written = READ_ONCE(ring->el2->entries);
-	/*
-	 * (KC) Order the counters before the places and commits: of the sub-buffers from the head
-	 * to the tail, hyptrace_reader_count() finds all events that @written has. EL2 does not
-	 * order an event before the counters, so one may be missing.
-	 */
-	smp_rmb();
-	place = place_of(ring);
 	nr_complete = is_tail_in_reader_page(&place) ? 0 :
 		      min_t(u64, place.tail - place.head, ring->nr_slots - 1);
 
-	WRITE_ONCE(meta->overrun, overrun);
-	WRITE_ONCE(meta->written, written);
+	WRITE_ONCE(meta->overrun, READ_ONCE(ring->el2->overrun));
+	WRITE_ONCE(meta->written, READ_ONCE(ring->el2->entries));
 	WRITE_ONCE(meta->nr_entered, place.tail);
 	WRITE_ONCE(meta->nr_overwritten, place.head - ring->swaps);
 	WRITE_ONCE(meta->reader_id, ring->reader);
@@ -126,13 +116,6 @@ void kernel_ring_look(unsigned int cpu, void *priv)
 	spin_lock_bh(&ring->lock);
 	publish(ring, cpu);
 	spin_unlock_bh(&ring->lock);
-}
-
-int kernel_ring_sync(unsigned int cpu, void *priv)
-{
-	kernel_ring_look(cpu, priv);
-
-	return 0;
 }
 
 int kernel_ring_get_unread(unsigned int cpu, u64 number, void *priv)
@@ -216,6 +199,24 @@ static void call_on(smp_call_func_t function, struct ring_call *call)
 	if (!cpu_online(call->cpu) || smp_call_function_single(call->cpu, function, call, true))
 		function(call);
 	cpus_read_unlock();
+}
+
+static void do_nothing(void *arg)
+{
+}
+
+/*
+ * EL2 commits an event before it counts it, and has done both or nothing of this when the ring's own
+ * CPU takes an interrupt.
+ */
+int kernel_ring_sync(unsigned int cpu, void *priv)
+{
+	struct ring_call call = { .cpu = cpu };
+
+	call_on(do_nothing, &call);
+	kernel_ring_look(cpu, priv);
+
+	return 0;
 }
 
 static int declare_dead(struct kernel_ring *ring, unsigned int cpu, const char *why)
