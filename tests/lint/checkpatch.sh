@@ -55,7 +55,7 @@ checkpatch_ignored=(
 	'tests/unit/common/hyp_list.h|MACRO_ARG_UNUSED,MULTISTATEMENT_MACRO_USE_DO_WHILE,NEW_TYPEDEFS'
 	# No header declares the functions that the linker wraps, and macros define them.
 	'tests/unit/common/fail_alloc.c|AVOID_EXTERNS,MULTISTATEMENT_MACRO_USE_DO_WHILE,LEADING_SPACE'
-	'tests/unit/stream/test_tools_device.c tests/unit/file/test_file_end.c tests/unit/file/test_file_bounds.c tests/unit/file/test_file_io.c tests/unit/file/test_file_errors.c tests/unit/file/test_file_disk.c|AVOID_EXTERNS'
+	'tests/unit/stream/test_tools_device.c tests/unit/file/test_file_end.c tests/unit/file/test_file_bounds.c tests/unit/file/test_file_io.c tests/unit/file/test_file_errors.c tests/unit/file/test_file_disk.c tests/unit/file/test_file_memory.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_power.c tests/unit/file/test_file_join.c tests/unit/dump/test_tools_dump_map.c tests/unit/dump/fake_kdumpfile.c tests/files/fake_driver.c tests/files/rings.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_threads.c tests/unit/control/test_tools_notify.c tests/unit/stream/test_tools_tracefs_query.c tests/unit/stream/test_tools_tracefs_errors.c tests/unit/stream/test_tools_tracefs_pump.c|AVOID_EXTERNS'
 	'tests/unit/file/test_file_outputs.c tests/unit/file/test_file_compress.c tests/unit/file/test_file_splice.c|AVOID_EXTERNS'

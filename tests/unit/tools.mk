@@ -378,6 +378,9 @@ test_file_disk-srcs := $(file-both-srcs) fail_alloc.c
 test_file_disk-cflags := $(file-write-cflags)
 test_file_disk-libs := $(file-write-libs) $(fail-alloc) $(patsubst %,-Wl$(comma)--wrap=%,open pread pwrite splice \
 	copy_file_range fallocate fstatvfs clock_gettime pthread_join ZSTD_compressCCtx)
+test_file_memory-srcs := $(file-both-srcs)
+test_file_memory-cflags := $(file-write-cflags)
+test_file_memory-libs := $(file-write-libs) $(patsubst %,-Wl$(comma)--wrap=%,malloc realloc pwrite splice)
 test_file_bounds-srcs := file_image.c $(file-both-srcs)
 test_file_bounds-cflags := $(file-write-cflags)
 test_file_bounds-libs := $(file-write-libs) -Wl,--wrap=pread

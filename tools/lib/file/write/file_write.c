@@ -171,6 +171,7 @@ void hyptrace_file_writer_free(struct hyptrace_file_writer *w)
 	for (i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	free(w->pipe_data);
 	free(w->host_tasks);
 	free(w->path);
 	free(w->part_path);
@@ -437,6 +438,7 @@ void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text)
  */
 void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks)
 {
+	free(w->pipe_data);
 	free(w->host_tasks);
 	w->host_tasks = strdup(tasks);
 }

@@ -50,6 +50,7 @@ struct hyptrace_file_writer {
 	unsigned int			flags;		/* HYPTRACE_FILE_* */
 	int				pipe[2];	/* from a ring to a part; -1 at first */
 	size_t				pipe_size;
+	char				*pipe_data;	/* for a sub-buffer, and what is in it */
 	int				reserve;	/* keeps room on the disk; or -1 */
 	struct hyptrace_decoder		join;
 	uint64_t			limit;	/* bytes of the file; UINT64_MAX without a limit */

@@ -206,8 +206,12 @@ int hyptrace_file_part_write(struct hyptrace_file_writer *w, struct file_part *p
 	}
 	if (!ret)
 		return 0;
-	if (keep(part, (const char *)data + done, size - done))
+	if (keep(part, (const char *)data + done, size - done)) {
 		hyptrace_error_memory(&why);
+		if (!w->compressor)
+			hyptrace_file_add_unwritten(w, part, (const char *)data + done,
+						    size - done);
+	}
 	return hyptrace_file_fail(w, &why, err);
 }
 
@@ -215,13 +219,15 @@ static int open_pipe(struct hyptrace_file_writer *w, struct hyptrace_error *err)
 {
 	int size;
 
-	if (w->pipe[0] >= 0)
+	if (w->pipe_data)
 		return 0;
-	if (pipe2(w->pipe, O_CLOEXEC))
+	if (w->pipe[0] < 0 && pipe2(w->pipe, O_CLOEXEC))
 		return hyptrace_error_set(err, errno, "cannot make a pipe: %m");
 	size = fcntl(w->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	w->pipe_size = size > 0 ? size : PIPE_SIZE_MIN;
-	return 0;
+	/* not when the disk is full: what is in the pipe then is nowhere else */
+	w->pipe_data = malloc(w->meta.info.subbuf_size + w->pipe_size);
+	return w->pipe_data ? 0 : hyptrace_error_memory(err);
 }
 
 /*
@@ -232,7 +238,7 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 		     struct hyptrace_error *err)
 {
 	const size_t begun = part->size % w->meta.info.subbuf_size;
-	char *data = malloc(begun + size);
+	char *data = w->pipe_data;
 	size_t done = begun;
 	ssize_t n;
 
@@ -240,17 +246,17 @@ static int keep_pipe(struct hyptrace_file_writer *w, struct file_part *part, siz
 	__atomic_sub_fetch(&w->size, begun, __ATOMIC_RELAXED);
 	size += begun;
 	/* without its begin, the sub-buffer is damaged */
-	if (begun && data &&
-	    pread(part->fd, data, begun, part->begin + part->size) != (ssize_t)begun)
+	if (begun && pread(part->fd, data, begun, part->begin + part->size) != (ssize_t)begun)
 		memset(data, 0, begun);
-	for (; data && done < size; done += n) {
+	for (; done < size; done += n) {
 		n = TEMP_FAILURE_RETRY(read(w->pipe[0], data + done, size - done));
 		if (n <= 0)
 			break;
 	}
-	if (!data || keep(part, data, done))
+	if (keep(part, data, done)) {
 		hyptrace_error_memory(err);
-	free(data);
+		hyptrace_file_add_unwritten(w, part, data, done);
+	}
 	return hyptrace_file_fail(w, err, NULL);
 }
 

@@ -73,7 +73,7 @@ static void compress(struct file_compressor *c, struct file_chunk *chunk)
 {
 	const size_t room = ZSTD_compressBound(c->w->chunk_size);
 	struct file_part *part = chunk->part;
-	const size_t before = part->size || part->left_size ? 0 : NUMBER;
+	const size_t left = part->left_size, before = part->size || left ? 0 : NUMBER;
 	char *out = c->out + NUMBER;
 	struct hyptrace_error err;
 	uint32_t header[2];
@@ -89,8 +89,10 @@ static void compress(struct file_compressor *c, struct file_chunk *chunk)
 	header[0] = size;
 	header[1] = chunk->size;
 	memcpy(out, header, sizeof(header));
-	/* also after a failure: what cannot be written is kept */
-	hyptrace_file_part_write(c->w, part, out - before, before + CHUNK_HEADER + size, NULL);
+	/* also after a failure: what cannot be written is kept, or there is no memory for that */
+	if (hyptrace_file_part_write(c->w, part, out - before, before + CHUNK_HEADER + size,
+				     NULL) && part->left_size == left)
+		hyptrace_file_add_unwritten(c->w, part, chunk->data, chunk->size);
 }
 
 static void *run(void *arg)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A full disk, and no memory to keep what it had no room for: events are lost, and counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "file_steps.h"
+
+static bool is_full, has_no_memory;
+
+ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	errno = ENOSPC;
+	return is_full ? -1 : __real_pwrite(fd, data, size, offset);
+}
+
+ssize_t __real_splice(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+		      unsigned int flags);
+ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+		      unsigned int flags);
+ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at, size_t size,
+		      unsigned int flags)
+{
+	errno = ENOSPC;
+	return is_full && to_at ? -1 : __real_splice(from, from_at, to, to_at, size, flags);
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+	errno = ENOMEM;
+	return has_no_memory ? NULL : __real_malloc(size);
+}
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size)
+{
+	errno = ENOMEM;
+	return has_no_memory ? NULL : __real_realloc(old, size);
+}
+
+static int setup(void **state)
+{
+	is_full = false;
+	has_no_memory = false;
+	next = 0;
+	memset(written, 0, sizeof(written));
+	return enter_folder(state);
+}
+
+/* Before, 2 sub-buffers are written; at the end, there is room for 1 that could be kept. */
+static void lost_at_once(void **state)
+{
+	(void)state;
+	w = begin("a.dat", 0);
+	assert_int_equal(write_some(2, 2), 0);
+	is_full = true;
+	has_no_memory = true;
+	assert_int_equal(write_some(2, 3), -ENOMEM);
+	has_no_memory = false;
+	assert_int_equal(write_some(2, 1), -ENOMEM);
+	is_full = false;
+	assert_int_equal(hyptrace_file_unwritten(w, 2), 3 * PER_SUBBUF);
+	finish_with(3 * PER_SUBBUF);
+}
+
+static void lost_from_a_pipe(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	w = begin("a.dat", 0);
+	open_ring(ends);
+	put(ends, 2, 2);
+	assert_int_equal(take(ends, 2), 2 * SUBBUF);
+	put(ends, 2, 3);
+	is_full = true;
+	has_no_memory = true;
+	assert_int_equal(take(ends, 2), -ENOMEM);
+	assert_string_equal(err.text, "out of memory");
+	has_no_memory = false;
+	is_full = false;
+	close_ring(ends);
+	assert_int_equal(hyptrace_file_unwritten(w, 2), 3 * PER_SUBBUF);
+	finish_with(3 * PER_SUBBUF);
+}
+
+/* A ring is only read if there is memory for what it gives. */
+static void nothing_taken(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	w = begin("a.dat", 0);
+	open_ring(ends);
+	put(ends, 2, 2);
+	has_no_memory = true;
+	assert_int_equal(take(ends, 2), -ENOMEM);
+	has_no_memory = false;
+	assert_int_equal(take(ends, 2), 2 * SUBBUF);
+	close_ring(ends);
+	finish_with(0);
+}
+
+/* A whole chunk */
+static void lost_compressed(void **state)
+{
+	(void)state;
+	w = begin("a.dat", HYPTRACE_FILE_ZSTD);
+	assert_int_equal(write_some(2, 1), 0);
+	is_full = true;
+	has_no_memory = true;
+	hyptrace_file_zstd_end(w, false);
+	has_no_memory = false;
+	is_full = false;
+	assert_int_equal(hyptrace_file_failed(w, &err), -ENOMEM);
+	assert_int_equal(hyptrace_file_unwritten(w, 2), PER_SUBBUF);
+	finish_with(PER_SUBBUF);
+}
+
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, leave_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lost_at_once),
+		TEST(lost_from_a_pipe),
+		TEST(nothing_taken),
+		TEST(lost_compressed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
