@@ -367,7 +367,7 @@ class Run:
         """Read the results of earlier runs from this file. Of the chosen mutants, return the keys of those that it has, and of
         those that need not be tried."""
         hashes = {outcomes.hash_of(key): key for key in self.keys}
-        done = {hashes[name]: row for name, row in outcomes.read_results().items() if name in hashes}
+        done = {hashes[name]: row for name, row in outcomes.read_results(outcomes.DRIVER).items() if name in hashes}
         with open(file, "a+", encoding="utf-8") as rows:
             rows.seek(0)
             for line in rows:
@@ -396,7 +396,7 @@ class Run:
         with open(file, "w", encoding="utf-8") as rows:
             for key, (result, by) in self.done.items():
                 print(result, by, key, sep="\t", file=rows)
-        outcomes.write_results(self.done)
+        outcomes.write_results(outcomes.DRIVER, self.done)
 
     def count(self, result, by, name):
         self.counts[result] = self.counts.get(result, 0) + 1

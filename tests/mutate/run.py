@@ -6,10 +6,11 @@ The unit tests try each mutant, first without sanitizers. What survives of tools
 commands.sh. What is left is tried by the unit tests with sanitizers.
 
 run.py tries a random sample of all mutants: MUTANTS= mutants of each folder ("all" for every one), chosen by SEED=, for at
-most MINUTES=, by JOBS= threads. RESULTS=FILE keeps what has become of them: a run with the file goes on from there, with the
-same mutants, and tries what has survived again. ONLY=TEXT tries only mutants whose printed name (without the line number)
-contains TEXT. VERBOSE=1 prints each mutant that was tried. For tests that are new: PROGRAMS=REGEX tries only these unit tests,
-and STAGES= only the quick stage; with STAGES=command the one of the command follows.
+most MINUTES=, by JOBS= threads. RESULTS=FILE, for example "results-lib" in this folder, keeps what has become of them: a run
+with the file goes on from there, with the same mutants, and tries what has survived again. ONLY=TEXT tries only mutants whose
+printed name (without the line number) contains TEXT. VERBOSE=1 prints each mutant that was tried. For tests that are new:
+PROGRAMS=REGEX tries only these unit tests, and STAGES= only the quick stage; with STAGES=command the one of the command
+follows.
 
 The output lists the mutants that survived, then the percentage of killed mutants for each folder. The exit code is 1 if a
 folder misses its goal. The files "equivalent-*" list mutants that change no observable behaviour, with the reason. run.py
@@ -30,6 +31,7 @@ import threading
 import time
 
 import mutants as generator
+from outcomes import hash_of, read_results, write_results
 from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
 
 # The source tree to mutate; selftest.sh sets another one
@@ -90,6 +92,7 @@ class Run:
         self.originals, self.programs = originals, programs
         self.lists, self.deadline = lists, deadline
         self.error = self.file = None
+        self.done = {}      # for the file
         self.wrong = 0      # mutants that a test killed although a list has them
         self.lock = threading.Lock()
         self.results = {folder: {} for folder in FOLDERS}
@@ -182,8 +185,9 @@ class Run:
 
     def note(self, mutant, result, by, stage):
         with self.lock:
-            if self.file:
-                print(f"{result}\t{by}\t{stage}\t{mutant.key}", file=self.file, flush=True)
+            self.done[mutant.key] = result, f"the {stage} stage"
+            if self.file and self.tried % 10 == 0:
+                write_results(self.file, self.done)
             counts = self.results[folder_of(mutant.path)]
             counts[result] = counts.get(result, 0) + 1
             self.tried += 1
@@ -197,20 +201,12 @@ class Run:
                 print(f"{result} by {by} ({stage}) - {mutant}", flush=True)
 
 
-def read_results(path):
-    """Return the rows of the file by the keys of the mutants."""
-    if not path or not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as rows:
-        return {row[3]: row[:3] for row in (line.rstrip("\n").split("\t") for line in rows) if len(row) == 4}
-
-
 def sample(mutants, seed, size, known):
     """Choose @size mutants of each folder, in random order, so that the run may stop early; first those that are known. A small
     change of the code leaves nearly all the same."""
 
     def place(mutant):
-        return mutant.key not in known, hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
+        return hash_of(mutant.key) not in known, hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
 
     chosen = []
     for folder in FOLDERS:
@@ -220,16 +216,18 @@ def sample(mutants, seed, size, known):
     return sorted(chosen, key=lambda mutant: place(mutant)[1])
 
 
-def go_on(run, path, chosen, known):
-    """Count the results that are known, and add the others to the file. Return the keys of the mutants that need not be tried."""
-    if not path:
-        return ()
-    keys = {mutant.key: mutant for mutant in chosen}
-    found = {key: row for key, row in known.items() if key in keys and row[0] != SURVIVED}
-    for key, row in found.items():
-        run.note(keys[key], *row)
-    run.file = open(path, "a", encoding="utf-8")  # until the end
-    return found
+def go_on(run, chosen, known):
+    """Count the results that are known. Return the mutants that are to be tried."""
+    todo = []
+    for mutant in chosen:
+        result, by = known.get(hash_of(mutant.key), (SURVIVED, None))
+        if result != SURVIVED:
+            run.note(mutant, result, by, "known")
+            continue
+        todo.append(mutant)
+        if by:
+            run.done[mutant.key] = result, by
+    return todo
 
 
 def main(only):
@@ -248,7 +246,7 @@ def main(only):
     if only or os.environ.get("ONLY"):
         gone = set()
     results = os.environ.get("RESULTS")
-    known = read_results(results)
+    known = read_results(results or os.devnull)
     chosen = sample(everything, seed, size, known)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -256,16 +254,17 @@ def main(only):
         programs = [program for program in list_programs(TOP) if re.search(PROGRAMS or "", program.name)]
         run = Run(originals, programs, lists, deadline)
         todo = queue.Queue()
-        done = go_on(run, results, chosen, known)
-        for mutant in chosen:
-            if mutant.key not in done:
-                todo.put(mutant)
+        for mutant in go_on(run, chosen, known):
+            todo.put(mutant)
+        run.file = results
         threads = [threading.Thread(target=run.work, args=(Tree(TOP, os.path.join(folder, str(i)), originals), todo))
                    for i in range(jobs)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        if results:
+            write_results(results, run.done)
         if run.error:
             raise run.error
 
