@@ -98,7 +98,10 @@ static void reset(struct hyptrace_writer *writer, unsigned int cpu)
 {
 	bool is_stale = hyptrace_writer_call_on(writer, cpu, HYPTRACE_OP_PMU, HYPTRACE_PMU_RESET);
 
-	/* Order the sums, which are 0 now, before it. Pairs with hyptrace_writer_pmu_is_stale(). */
+	/*
+	 * (PS) Order the sums, which are 0 now, before it. Pairs with (PS) in
+	 * hyptrace_writer_pmu_is_stale().
+	 */
 	smp_store_release(&writer->pmu_counters[cpu].is_stale, is_stale);
 }
 
@@ -239,7 +242,7 @@ void hyptrace_writer_pmu_follow(struct hyptrace_writer *writer, unsigned int cpu
  */
 bool hyptrace_writer_pmu_is_stale(const struct hyptrace_writer *writer, unsigned int cpu)
 {
-	/* Pairs with the release in reset(). */
+	/* (PS) Order it before the sums. Pairs with (PS) in reset(). */
 	return writer->pmu_counters && smp_load_acquire(&writer->pmu_counters[cpu].is_stale);
 }
 

@@ -25,7 +25,7 @@
  * models: hyp/trigger.h:hyptrace_trigger_count_subbuf a1bdedd241ea970ef42e1f379009190374f86fedfd1256c0d347b900d10b77bb
  * models: hyp/select.c:update_events_on f25782f5335b28c3726a0706971d60f78b4affc969b3dbe391f4d38a17fa5593
  * models: hyp/select.c:change_users d939a49aed0b846cad9d3e520a05ae98a4bbfd3f40d768c2bc41955c763089af
- * models: hyp/select.c:hyptrace_allow_events d7de789a64b8fc8556c4a9967e346be8881887e4a41d5a3f9cc3eb78b4641e39
+ * models: hyp/select.c:hyptrace_allow_events e58e5fcfc4dacf44d6d76e403a1a40d6e89c70bca38a17e513ae422e0881d44e
  * models: hyp/select.c:hyptrace_select_events c3be026600f146a8c53eb48fc359e6c347b1c92a3b2917c1de83935155ff9491
  * models: hyp/ring.c:hyptrace_ring_attach 982c8296909dfe9e8e69b528adf91ba96a37a84d3668d20453f0c3cb5eae7a44
  * models: hyp/ring.c:hyptrace_ring_detach fe8910b76d5d06f54679e7e6ffc9544b4ad5d400091f0a81767126060636a41f
