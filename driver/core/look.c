@@ -102,8 +102,8 @@ static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begi
  * @reader:	loaded; its lock held
  *
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
- * read them, so this counts the unread ones, and only when somebody asks. If the writer records some
- * meanwhile, it finds too few events read, never too many. The next call makes up for that.
+ * read them, so this counts the unread ones, and only when somebody asks. If the writer records
+ * some meanwhile, it finds too few events read, never too many. The next call makes up for that.
  */
 void hyptrace_reader_count(struct hyptrace_reader *reader)
 {

@@ -165,8 +165,8 @@ struct hyptrace_swap {
  * @swap_reader_page: get the next reader page. The consumer has read @consumed bytes of
  *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
  *		current page has more than @consumed.
- * @sync:	make the writer publish the CPU's struct hyptrace_meta. For a writer with @get_unread:
- *		after that, each event whose commit could be seen before is in @written, and the
+ * @sync:	make the writer publish the CPU's struct hyptrace_meta. After that, if there is
+ *		@get_unread, each event whose commit could be seen before is in @written, and the
  *		commit of each one that was in @written before can be seen.
  * @look:	update the CPU's struct hyptrace_meta, if the writer does not. No hypercall, no
  *		sleep: the reader's lock or look_lock is held. Optional.

@@ -206,8 +206,8 @@ static void do_nothing(void *arg)
 }
 
 /*
- * EL2 commits an event before it counts it, and has done both or nothing of this when the ring's own
- * CPU takes an interrupt.
+ * EL2 commits an event before it counts it, and has done both or nothing of this when the ring's
+ * own CPU takes an interrupt.
  */
 int kernel_ring_sync(unsigned int cpu, void *priv)
 {
