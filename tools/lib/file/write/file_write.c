@@ -438,7 +438,6 @@ void hyptrace_file_add_note(struct hyptrace_file_writer *w, const char *text)
  */
 void hyptrace_file_set_host_tasks(struct hyptrace_file_writer *w, const char *tasks)
 {
-	free(w->pipe_data);
 	free(w->host_tasks);
 	w->host_tasks = strdup(tasks);
 }
