@@ -55,7 +55,7 @@ static int setup(void **state)
 	return enter_folder(state);
 }
 
-/* Before, 2 sub-buffers are written; at the end, there is room for 1 that could be kept. */
+/* The last sub-buffer can be kept, and is written in the end. */
 static void lost_at_once(void **state)
 {
 	(void)state;
@@ -105,6 +105,12 @@ static void nothing_taken(void **state)
 	assert_int_equal(take(ends, 2), -ENOMEM);
 	has_no_memory = false;
 	assert_int_equal(take(ends, 2), 2 * SUBBUF);
+	/* the memory for that stays until the end */
+	hyptrace_file_set_host_tasks(w, "");
+	put(ends, 2, 1);
+	is_full = true;
+	assert_int_equal(take(ends, 2), -ENOSPC);
+	is_full = false;
 	close_ring(ends);
 	finish_with(0);
 }
