@@ -46,7 +46,7 @@
  *
  * Locks during callbacks of a remote:
  *
- *	swap_reader_page, sync, get_unread: reader->lock
+ *	swap_reader_page, sync, count_read: reader->lock
  *	look			reader->lock or reader->look_lock: it must not sleep
  *	reset, exchange_ring	remote->control and reader->lock
  *	write_selftest		remote->marking

@@ -32,20 +32,6 @@ void hyptrace_reader_refresh(const struct hyptrace_reader *reader)
 }
 
 /**
- * hyptrace_reader_sync - make the writer update struct hyptrace_meta
- * @reader:	loaded; its lock held
- *
- * After a failure, it is what the writer published last: good enough.
- */
-void hyptrace_reader_sync(const struct hyptrace_reader *reader)
-{
-	const struct hyptrace_remote_desc *desc = reader->remote->desc;
-
-	lockdep_assert_held(&reader->lock);
-	desc->ops->sync(reader->cpu, desc->priv);
-}
-
-/**
  * hyptrace_reader_look_again - hyptrace_reader_look() right after hyptrace_reader_refresh()
  * @reader:	see there
  * @look:	see there
@@ -83,58 +69,47 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
 	hyptrace_reader_look_again(reader, look);
 }
 
-/* The caller has delivered @begin bytes. */
-static u32 count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin)
+/**
+ * hyptrace_count_events - count the events of a sub-buffer
+ * @ring:	loaded
+ * @id:		the sub-buffer, an index in @ring
+ * @begin:	how many bytes of its data to leave out: a number of whole records
+ * @end:	up to which byte of its data to count: at most what is committed
+ * Context: any, also a hard interrupt.
+ * Return: their number. If the writer writes over them meanwhile, it means nothing.
+ */
+u32 hyptrace_count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin, u32 end)
 {
 	const struct hyptrace_subbuf *page = page_address(ring->pages[id]);
 	struct hyptrace_walk walk = {};
-	u32 end = committed_bytes(ring, id);
 
 	/* (A) Order commit before the records, as in reader.c:reader_fill(). */
 	smp_rmb();
+	end = min_t(u32, end, HYPTRACE_SUBBUF_DATA_SIZE);
 	if (end > begin)
 		hyptrace_subbuf_walk(page->data + begin, end - begin, &walk);
 	return walk.events;
 }
+EXPORT_SYMBOL_GPL(hyptrace_count_events);
 
 /**
  * hyptrace_reader_count - count what was read without being counted
  * @reader:	loaded; its lock held
  *
  * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
- * read them, so this counts the unread ones, and only when somebody asks. If the writer records
- * some meanwhile, it finds too few events read, never too many. The next call makes up for that.
+ * read them, so this has the unread ones counted, and only when somebody asks. If the writer is
+ * too fast for that, too few stay counted as read until the next call.
  */
 void hyptrace_reader_count(struct hyptrace_reader *reader)
 {
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
-	const struct hyptrace_meta *meta = page_address(reader->ring->meta);
-	u64 number, written, known, read;
-	u32 nr;
-	int id;
+	u64 read;
 
-	if (!reader->counts_later)
+	if (!reader->counts_later ||
+	    desc->ops->count_read(reader->cpu, reader->consumed, &read, desc->priv))
 		return;
-	written = READ_ONCE(meta->written);
-	/* What is in @written can be seen after this, */
-	hyptrace_reader_sync(reader);
-	known = count_events(reader->ring, reader->id, reader->consumed);
-	number = READ_ONCE(meta->nr_entered);
-	while ((id = desc->ops->get_unread(reader->cpu, number, desc->priv)) >= 0) {
-		nr = count_events(reader->ring, id, 0);
-		/* If the writer has overwritten it meanwhile, so it has all older ones. */
-		if (desc->ops->get_unread(reader->cpu, number--, desc->priv) < 0)
-			break;
-		known += nr;
-		cond_resched();
-	}
-	/* and what was seen is in what this publishes. */
-	hyptrace_reader_sync(reader);
-	known += READ_ONCE(meta->overrun);
-	read = written > known ? written - known : 0;
-	reader->counts_later = written != READ_ONCE(meta->written);
-	if (!reader->counts_later || read > reader->read)
-		reader->read = read;
+	reader->read = read;
+	reader->counts_later = false;
 }
 
 static bool is_reached(const struct hyptrace_look *look, u32 capacity,

@@ -117,6 +117,14 @@ void hyptrace_reader_load(struct hyptrace_reader *reader,
 	hyptrace_dump_ring(reader);
 }
 
+static void reader_sync(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+
+	/* After a failure, the counts are those that the writer published last: good enough. */
+	desc->ops->sync(reader->cpu, desc->priv);
+}
+
 /**
  * hyptrace_reader_unload - take the ring away from the reader
  * @reader:	after the return, nothing calls swap or sync for it
@@ -260,7 +268,7 @@ static void reader_consume(struct hyptrace_reader *reader, const u8 *data, u32 e
 	struct hyptrace_walk walk = { .time = time };
 	u32 events = 0;
 
-	if (final && reader->remote->desc->ops->get_unread && !READ_ONCE(reader->mappings)) {
+	if (final && reader->remote->desc->ops->count_read && !READ_ONCE(reader->mappings)) {
 		reader->counts_later = true;
 	} else if (!final || !entries_of_page(reader, end, &events)) {
 		if (!hyptrace_subbuf_walk(data, end - reader->consumed, &walk))
@@ -442,7 +450,7 @@ static int reader_advance(struct hyptrace_reader *reader)
 	err = reader_fill(reader, &end, &final);
 	/* A swap updates the counts, and without new data they are current. */
 	if (!err && reader->id == id)
-		hyptrace_reader_sync(reader);
+		reader_sync(reader);
 	if (!err) {
 		page = reader_page(reader);
 		/* Only the writer may store commit while it writes to the page. */
@@ -481,8 +489,9 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	struct hyptrace_look look;
 	u64 lost, read_or_lost;
 
-	hyptrace_reader_sync(reader);
+	/* What was counted as read is in what this publishes. */
 	hyptrace_reader_count(reader);
+	reader_sync(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
 	counts->written = READ_ONCE(meta->written);

@@ -165,14 +165,12 @@ struct hyptrace_swap {
  * @swap_reader_page: get the next reader page. The consumer has read @consumed bytes of
  *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
  *		current page has more than @consumed.
- * @sync:	make the writer publish the CPU's struct hyptrace_meta. After that, if there is
- *		@get_unread, each event whose commit could be seen before is in @written, and the
- *		commit of each one that was in @written before can be seen.
+ * @sync:	make the writer publish the CPU's struct hyptrace_meta.
  * @look:	update the CPU's struct hyptrace_meta, if the writer does not. No hypercall, no
  *		sleep: the reader's lock or look_lock is held. Optional.
- * @get_unread:	get the index of the sub-buffer that the writer has entered as number @number of
- *		struct hyptrace_meta. -ENOENT if it does not hold that any more, or only in the
- *		reader page. For a writer that does not publish reader_entries.
+ * @count_read: get how many events were read since the load or the last reset. The consumer has
+ *		read @consumed bytes of data of the reader page. May take long. -EAGAIN if the
+ *		writer is too fast for that. For a writer that does not publish reader_entries.
  * @calls:	number of hypercalls so far, but for the clock. For debugfs, at any time. Optional.
  * @reset:	clear all events and counters of a CPU's ring, and publish its struct
  *		hyptrace_meta, whose @reader_id is the reader page from now on.
@@ -216,7 +214,7 @@ struct hyptrace_remote_ops {
 				    struct hyptrace_swap *swap, void *priv);
 	int	(*sync)(unsigned int cpu, void *priv);
 	void	(*look)(unsigned int cpu, void *priv);
-	int	(*get_unread)(unsigned int cpu, u64 number, void *priv);
+	int	(*count_read)(unsigned int cpu, u32 consumed, u64 *read, void *priv);
 	u64	(*calls)(void *priv);
 	int	(*reset)(unsigned int cpu, void *priv);
 	int	(*prepare_resize)(struct hyptrace_buffer *buf, void *priv);
@@ -289,5 +287,6 @@ struct hyptrace_remote_desc {
 
 struct hyptrace_remote *hyptrace_remote_register(const struct hyptrace_remote_desc *desc);
 void hyptrace_remote_unregister(struct hyptrace_remote *remote);
+u32 hyptrace_count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin, u32 end);
 
 #endif /* __HYPTRACE_REMOTE_H */

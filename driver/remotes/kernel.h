@@ -55,7 +55,7 @@ int kernel_rings_unload(struct hyptrace_buffer *buf, void *priv);
 int kernel_ring_swap(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap, void *priv);
 int kernel_ring_sync(unsigned int cpu, void *priv);
 void kernel_ring_look(unsigned int cpu, void *priv);
-int kernel_ring_get_unread(unsigned int cpu, u64 number, void *priv);
+int kernel_ring_count_read(unsigned int cpu, u32 consumed, u64 *read, void *priv);
 int kernel_ring_reset(unsigned int cpu, void *priv);
 void kernel_rings_set_tracing(bool tracing);
 

@@ -26,6 +26,11 @@
 
 #include "kernel.h"
 
+/* With interrupts off: some 2,000 events of 4-KiB pages */
+#define COUNTED_AT_ONCE		8
+
+#define COUNT_ROUNDS_MAX	4	/* of a writer that is too fast */
+
 /* The state of a ring at one moment */
 struct place {
 	u64	tail;
@@ -118,17 +123,11 @@ void kernel_ring_look(unsigned int cpu, void *priv)
 	spin_unlock_bh(&ring->lock);
 }
 
-int kernel_ring_get_unread(unsigned int cpu, u64 number, void *priv)
+int kernel_ring_sync(unsigned int cpu, void *priv)
 {
-	const struct kernel_ring *ring = &kernel_rings[cpu];
-	const struct place place = place_of(ring);
+	kernel_ring_look(cpu, priv);
 
-	/* After EL2 has lost the order of the ring, it counts the tail on, but not the head. */
-	if (ring->is_dead || number < place.head || number > place.tail ||
-	    place.tail - number >= ring->nr_slots)
-		return -ENOENT;
-
-	return ring->order[(ring->first + number) % ring->nr_slots];
+	return 0;
 }
 
 /* What the ring's own CPU does, and what it finds right after that */
@@ -193,30 +192,12 @@ static void do_reset(void *arg)
 }
 
 /* Core holds the reader's lock: only one call changes what these use, so the ring's is not held. */
-static void call_on(smp_call_func_t function, struct ring_call *call)
+static void call_on(unsigned int cpu, smp_call_func_t function, void *arg)
 {
 	cpus_read_lock();
-	if (!cpu_online(call->cpu) || smp_call_function_single(call->cpu, function, call, true))
-		function(call);
+	if (!cpu_online(cpu) || smp_call_function_single(cpu, function, arg, true))
+		function(arg);
 	cpus_read_unlock();
-}
-
-static void do_nothing(void *arg)
-{
-}
-
-/*
- * EL2 commits an event before it counts it, and has done both or nothing of this when the ring's
- * own CPU takes an interrupt.
- */
-int kernel_ring_sync(unsigned int cpu, void *priv)
-{
-	struct ring_call call = { .cpu = cpu };
-
-	call_on(do_nothing, &call);
-	kernel_ring_look(cpu, priv);
-
-	return 0;
 }
 
 static int declare_dead(struct kernel_ring *ring, unsigned int cpu, const char *why)
@@ -249,7 +230,7 @@ int kernel_ring_swap(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap,
 	u32 taken;
 	bool ok;
 
-	call_on(do_swap, &call);
+	call_on(cpu, do_swap, &call);
 	if (call.ret == -EBUSY)
 		return declare_dead(ring, cpu, "EL2 has lost the head of the ring");
 	if (call.ret)
@@ -276,7 +257,7 @@ int kernel_ring_reset(unsigned int cpu, void *priv)
 
 	if (ring->is_dead)
 		return -EIO;
-	call_on(do_reset, &call);
+	call_on(cpu, do_reset, &call);
 	if (call.ret)
 		return declare_dead(ring, cpu, "EL2 cannot reset the ring");
 
@@ -295,6 +276,86 @@ int kernel_ring_reset(unsigned int cpu, void *priv)
 	spin_unlock_bh(&ring->lock);
 
 	return ok ? 0 : declare_dead(ring, cpu, "EL2 has not taken the oldest sub-buffer");
+}
+
+/*
+ * A count of the unread events. It begins on the ring's own CPU, which is between two events then:
+ * EL2 has committed and counted the one before. What it writes later is left out.
+ */
+struct ring_count {
+	unsigned int	cpu;
+	u32		consumed;
+	u64		written;
+	u64		tail;
+	u32		in_tail;	/* bytes */
+	u64		next;		/* the slot to count next */
+	u64		known;		/* events that were lost, or counted as unread */
+};
+
+static u32 count_in_slot(const struct kernel_ring *ring, const struct ring_count *count, u64 slot)
+{
+	const u32 id = ring->order[(ring->first + slot) % ring->nr_slots];
+
+	return hyptrace_count_events(ring->pages, id, 0, slot == count->tail ? count->in_tail :
+				     committed(ring->pages->pages[id]));
+}
+
+static void begin_count(void *arg)
+{
+	struct ring_count *count = arg;
+	const struct kernel_ring *ring = &kernel_rings[count->cpu];
+	const struct place place = place_of(ring);
+	unsigned int i;
+
+	count->written = READ_ONCE(ring->el2->entries);
+	count->tail = place.tail;
+	count->in_tail = committed(page_in_slot(ring, place.tail));
+	count->next = place.head;
+	count->known = READ_ONCE(ring->el2->overrun) +
+		       hyptrace_count_events(ring->pages, ring->reader, count->consumed,
+					     committed(ring->pages->pages[ring->reader]));
+	for (i = 0; i < COUNTED_AT_ONCE && count->next <= count->tail; i++)
+		count->known += count_in_slot(ring, count, count->next++);
+}
+
+/*
+ * EL2 moves on to a slot, then writes there. It does not order this: what it writes may be seen
+ * first. But then the move before is seen, because the next event begins with a full barrier.
+ */
+static bool may_be_overwritten(const struct kernel_ring *ring, u64 slot)
+{
+	/* (KO) Order what was read in the slot before pages_touched. Pairs with that barrier. */
+	smp_rmb();
+
+	return READ_ONCE(ring->el2->pages_touched) + 1 >= slot + ring->nr_slots;
+}
+
+int kernel_ring_count_read(unsigned int cpu, u32 consumed, u64 *read, void *priv)
+{
+	const struct kernel_ring *ring = &kernel_rings[cpu];
+	struct ring_count count = { .cpu = cpu, .consumed = consumed };
+	unsigned int round;
+	u32 events;
+
+	if (ring->is_dead)
+		return -EIO;
+	for (round = 0; round < COUNT_ROUNDS_MAX; round++) {
+		call_on(cpu, begin_count, &count);
+		while (count.next <= count.tail) {
+			events = count_in_slot(ring, &count, count.next);
+			if (may_be_overwritten(ring, count.next))
+				break;
+			count.known += events;
+			count.next++;
+			cond_resched();
+		}
+		if (count.next > count.tail) {
+			*read = count.written > count.known ? count.written - count.known : 0;
+			return 0;
+		}
+	}
+
+	return -EAGAIN;
 }
 
 void kernel_rings_set_tracing(bool tracing)

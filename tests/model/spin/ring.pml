@@ -30,7 +30,7 @@
  * models: driver/core/reader.c:has_more 439299d145943e61b1c396d38ccf0975a7ae8f14d73bc62d344d51a66fb611e7
  * models: driver/core/reader.c:reader_fill 9def0feb5a8dad6544f80e1701b2591227b419234b45f46a258a683bb84e7401
  * models: driver/core/reader.c:entries_of_page f97f27aceec890ad1a0c2327d8f3db5776603a463349b28f437e68468549cf4a
- * models: driver/core/reader.c:reader_consume 7ff45ac034bebce177a1fca357796bed3f9b1e3b30065b1a9b2fef577dffd92d
+ * models: driver/core/reader.c:reader_consume addaeee489a0be190cc634a598e4f1503c1c5eb3ac6ab4823d35e2d9cdeb0cf0
  * models: driver/core/reader.c:hyptrace_reader_take e963c697a3873610a2c4202a221616015f98e97a35ad286ad4e980aca1703bd5
  * models: driver/core/reader.c:hyptrace_reader_clear 4ab8c3a0f0bb4692678bfc3b840474c0286b9671e07373b0746f9e047939ddbf
  * models: driver/remotes/writer.c:swap_reader_page fea79e39e4a9483f34c1f9a7b4336a50e11be56dd2a10a6db3d1b44d5b94c4b7
