@@ -349,15 +349,17 @@ static void first_errors(void **state)
 	uint64_t at;
 
 	(void)state;
-	/* a name that is too long, after which all is well */
-	begin("none", "");
-	at = section(OPTION_BUFFER, "", 0, false);
-	memcpy(buffer, &at, 8);
-	memset(buffer + 8, 'x', 256);
-	memcpy(buffer + 8 + 256 + 1, &subbuf, 4);
-	option(OPTION_BUFFER, buffer, 280, 280);
-	end();
-	bad("options: a name is too long");
+	/* a name that is too long, after which all is well, or before it a section behind the file */
+	for (i = 0; i < 2; i++) {
+		begin("none", "");
+		at = i ? 1ULL << 40 : section(OPTION_BUFFER, "", 0, false);
+		memcpy(buffer, &at, 8);
+		memset(buffer + 8, 'x', 256);
+		memcpy(buffer + 8 + 256 + 1, &subbuf, 4);
+		option(OPTION_BUFFER, buffer, 280, 280);
+		end();
+		bad("options: a name is too long");
+	}
 	/* a pointer that is cut off */
 	for (i = 0; i < 2; i++) {
 		begin("none", "");
