@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files "results-driver" and "results-lib" in this folder: what has become of mutants. Called by driver.py and run.py."""
+"""The files "results-*" in this folder: what has become of mutants. Called by driver.py, run.py and el2.py."""
 
 import collections
 import hashlib
@@ -7,7 +7,7 @@ import os
 
 DRIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results-driver")
 HEAD = """# SPDX-License-Identifier: GPL-2.0-only
-# Written by driver.py or run.py: what has become of mutants, of which each has the first digits of its name's SHA-256.
+# Written by the programs of this folder: what has become of mutants, of which each has the first digits of its name's SHA-256.
 """
 KILLED, SURVIVED = "killed", "survived"
 
