@@ -10,13 +10,21 @@
 #include "file_steps.h"
 
 static bool is_full, has_no_memory;
+static size_t room;	/* bytes that a full disk still takes from pwrite() */
 
 ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	errno = ENOSPC;
-	return is_full ? -1 : __real_pwrite(fd, data, size, offset);
+	if (is_full && !room) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (is_full) {
+		size = size < room ? size : room;
+		room -= size;
+	}
+	return __real_pwrite(fd, data, size, offset);
 }
 
 ssize_t __real_splice(int from, off_t *from_at, int to, off_t *to_at, size_t size,
@@ -50,6 +58,7 @@ static int setup(void **state)
 {
 	is_full = false;
 	has_no_memory = false;
+	room = 0;
 	next = 0;
 	memset(written, 0, sizeof(written));
 	return enter_folder(state);
@@ -69,6 +78,29 @@ static void lost_at_once(void **state)
 	is_full = false;
 	assert_int_equal(hyptrace_file_unwritten(w, 2), 3 * PER_SUBBUF);
 	finish_with(3 * PER_SUBBUF);
+}
+
+/* What the disk takes is not lost; of a sub-buffer it takes all or nothing. */
+static void lost_after_some(void **state)
+{
+	char subbufs[7][SUBBUF];
+	unsigned int i;
+
+	(void)state;
+	w = begin("a.dat", 0);
+	is_full = true;
+	has_no_memory = true;
+	room = 2 * SUBBUF + 100;
+	for (i = 0; i < 3; i++)
+		make(subbufs[i], 2);
+	/* what is behind them is not written, and must not be counted */
+	for (; i < 7; i++)
+		memcpy(subbufs[i], subbufs[0], SUBBUF);
+	assert_int_equal(hyptrace_file_write(w, 2, subbufs[0], 3 * SUBBUF, &err), -ENOMEM);
+	has_no_memory = false;
+	is_full = false;
+	assert_int_equal(hyptrace_file_unwritten(w, 2), PER_SUBBUF);
+	finish_with(PER_SUBBUF);
 }
 
 static void lost_from_a_pipe(void **state)
@@ -137,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(lost_at_once),
+		TEST(lost_after_some),
 		TEST(lost_from_a_pipe),
 		TEST(nothing_taken),
 		TEST(lost_compressed),
