@@ -31,7 +31,6 @@ static int describe(struct hyptrace_file_writer *w, struct hyptrace_file_meta *m
 	memset(meta, 0, sizeof(*meta));
 	info->version = w->flags & HYPTRACE_FILE_ZSTD ? 7 : 6;
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	free(info->compression);
 	info->compression = strdup(w->flags & HYPTRACE_FILE_ZSTD ? "zstd" : "none");
 	w->parts = calloc(info->nr_cpus + w->host.nr_cpus, sizeof(*w->parts));
 	if (!info->compression || !w->parts ||
