@@ -349,7 +349,7 @@ static void first_errors(void **state)
 	uint64_t at;
 
 	(void)state;
-	/* a name that is too long, after which all is well, or before it a section behind the file */
+	/* a name that is too long, of a section that is there, or of one behind the file */
 	for (i = 0; i < 2; i++) {
 		begin("none", "");
 		at = i ? 1ULL << 40 : section(OPTION_BUFFER, "", 0, false);
