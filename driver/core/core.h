@@ -120,7 +120,7 @@
  * @next_lost:	events lost right after the reader page, by a resize; otherwise 0
  * @read_left:	bytes that the current read may still deliver, of those present at its begin
  * @read:	events delivered since the load or the last clear
- * @counts_later: @read lacks some: see hyptrace_reader_count()
+ * @counts_later: @read lacks some: see reader.c:count_read()
  * @reported:	lost events reported with them
  * @clears:	how often the ring was cleared
  * @loss_counted: events lost since the load or the last clear that were added to @loss_pending

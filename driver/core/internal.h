@@ -211,7 +211,6 @@ u64 hyptrace_reader_notified(struct hyptrace_reader *reader);
 void hyptrace_reader_save_losses(struct hyptrace_reader *reader);
 bool hyptrace_reader_losses(struct hyptrace_reader *reader, u64 *count, u64 *total);
 void hyptrace_reader_refresh(const struct hyptrace_reader *reader);
-void hyptrace_reader_count(struct hyptrace_reader *reader);
 void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 void hyptrace_reader_look_again(const struct hyptrace_reader *reader, struct hyptrace_look *look);
 

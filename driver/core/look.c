@@ -73,10 +73,9 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
  * hyptrace_count_events - count the events of a sub-buffer
  * @ring:	loaded
  * @id:		the sub-buffer, an index in @ring
- * @begin:	how many bytes of its data to leave out: a number of whole records
- * @end:	up to which byte of its data to count: at most what is committed
- * Context: any, also a hard interrupt.
- * Return: their number. If the writer writes over them meanwhile, it means nothing.
+ * @begin:	bytes of its data to leave out: whole records
+ * @end:	where to end, in bytes of its data: at most at its commit
+ * Context: any. Return: their number. It means nothing if the writer writes over them meanwhile.
  */
 u32 hyptrace_count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin, u32 end)
 {
@@ -91,26 +90,6 @@ u32 hyptrace_count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 be
 	return walk.events;
 }
 EXPORT_SYMBOL_GPL(hyptrace_count_events);
-
-/**
- * hyptrace_reader_count - count what was read without being counted
- * @reader:	loaded; its lock held
- *
- * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
- * read them, so this has the unread ones counted, and only when somebody asks. If the writer is
- * too fast for that, too few stay counted as read until the next call.
- */
-void hyptrace_reader_count(struct hyptrace_reader *reader)
-{
-	const struct hyptrace_remote_desc *desc = reader->remote->desc;
-	u64 read;
-
-	if (!reader->counts_later ||
-	    desc->ops->count_read(reader->cpu, reader->consumed, &read, desc->priv))
-		return;
-	reader->read = read;
-	reader->counts_later = false;
-}
 
 static bool is_reached(const struct hyptrace_look *look, u32 capacity,
 		       const struct hyptrace_watermark *watermark)

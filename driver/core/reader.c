@@ -122,7 +122,10 @@ static void reader_sync(struct hyptrace_reader *reader)
 	const struct hyptrace_remote_desc *desc = reader->remote->desc;
 
 	/* After a failure, the counts are those that the writer published last: good enough. */
-	desc->ops->sync(reader->cpu, desc->priv);
+	if (desc->ops->sync)
+		desc->ops->sync(reader->cpu, desc->priv);
+	else
+		hyptrace_reader_refresh(reader);
 }
 
 /**
@@ -483,6 +486,20 @@ int hyptrace_reader_advance(struct hyptrace_reader *reader)
 	return err;
 }
 
+/*
+ * Some writers do not say how many events a sub-buffer has. To count these takes longer than to
+ * read them, so the unread ones are counted, and only when somebody asks. If the writer is too
+ * fast for that, too few stay counted as read until the next call.
+ */
+static void count_read(struct hyptrace_reader *reader)
+{
+	const struct hyptrace_remote_desc *desc = reader->remote->desc;
+
+	if (reader->counts_later && !desc->ops->count_read(reader->cpu, reader->consumed,
+							   &reader->read, desc->priv))
+		reader->counts_later = false;
+}
+
 static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts *counts)
 {
 	const struct hyptrace_meta *meta = reader_meta(reader);
@@ -490,7 +507,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
 	u64 lost, read_or_lost;
 
 	/* What was counted as read is in what this publishes. */
-	hyptrace_reader_count(reader);
+	count_read(reader);
 	reader_sync(reader);
 	counts->overrun = READ_ONCE(meta->overrun);
 	counts->dropped = READ_ONCE(meta->dropped);
@@ -526,7 +543,7 @@ static void reader_counts(struct hyptrace_reader *reader, struct hyptrace_counts
  * hyptrace_reader_counts - get the counters and the state of a CPU's ring
  * @reader:	the reader of the CPU
  * @counts:	out: all 0 while unloaded. Exact while the writer is idle. Otherwise each
- *		counter is exact for some moment during the call; for @read see look.c.
+ *		counter is exact for some moment during the call; for @read see count_read().
  * Return: 0, or -ENODEV while unloaded.
  */
 int hyptrace_reader_counts(struct hyptrace_reader *reader,

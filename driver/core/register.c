@@ -31,7 +31,7 @@ static int desc_check(const struct hyptrace_remote_desc *desc)
 		return -EINVAL;
 	}
 	if (!ops || !ops->load_trace_buffer || !ops->unload_trace_buffer ||
-	    !ops->enable_tracing || !ops->swap_reader_page || !ops->sync ||
+	    !ops->enable_tracing || !ops->swap_reader_page || (!ops->sync && !ops->look) ||
 	    !ops->reset || !ops->enable_event) {
 		pr_err("hyptrace: remote \"%s\" lacks a required callback\n", desc->name);
 		return -EINVAL;

@@ -165,7 +165,7 @@ struct hyptrace_swap {
  * @swap_reader_page: get the next reader page. The consumer has read @consumed bytes of
  *		data of the current one. -EAGAIN if no other page has data, -ESTALE if the
  *		current page has more than @consumed.
- * @sync:	make the writer publish the CPU's struct hyptrace_meta.
+ * @sync:	make the writer publish the CPU's struct hyptrace_meta. Optional with @look.
  * @look:	update the CPU's struct hyptrace_meta, if the writer does not. No hypercall, no
  *		sleep: the reader's lock or look_lock is held. Optional.
  * @count_read: get how many events were read since the load or the last reset. The consumer has

@@ -185,7 +185,6 @@ static const struct hyptrace_remote_ops ops = {
 	.unload_trace_buffer	= unload,
 	.enable_tracing		= enable_tracing,
 	.swap_reader_page	= kernel_ring_swap,
-	.sync			= kernel_ring_sync,
 	.look			= kernel_ring_look,
 	.count_read		= kernel_ring_count_read,
 	.reset			= kernel_ring_reset,

@@ -53,7 +53,6 @@ int kernel_rings_unload(struct hyptrace_buffer *buf, void *priv);
 
 /* kernel_ring.c: callbacks of struct hyptrace_remote_ops, but for the last one */
 int kernel_ring_swap(unsigned int cpu, u32 consumed, struct hyptrace_swap *swap, void *priv);
-int kernel_ring_sync(unsigned int cpu, void *priv);
 void kernel_ring_look(unsigned int cpu, void *priv);
 int kernel_ring_count_read(unsigned int cpu, u32 consumed, u64 *read, void *priv);
 int kernel_ring_reset(unsigned int cpu, void *priv);

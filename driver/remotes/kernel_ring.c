@@ -26,9 +26,7 @@
 
 #include "kernel.h"
 
-/* With interrupts off: some 2,000 events of 4-KiB pages */
-#define COUNTED_AT_ONCE		8
-
+#define COUNTED_AT_ONCE		8	/* sub-buffers, with interrupts off: some 2,000 events */
 #define COUNT_ROUNDS_MAX	4	/* of a writer that is too fast */
 
 /* The state of a ring at one moment */
@@ -121,13 +119,6 @@ void kernel_ring_look(unsigned int cpu, void *priv)
 	spin_lock_bh(&ring->lock);
 	publish(ring, cpu);
 	spin_unlock_bh(&ring->lock);
-}
-
-int kernel_ring_sync(unsigned int cpu, void *priv)
-{
-	kernel_ring_look(cpu, priv);
-
-	return 0;
 }
 
 /* What the ring's own CPU does, and what it finds right after that */
@@ -285,11 +276,10 @@ int kernel_ring_reset(unsigned int cpu, void *priv)
 struct ring_count {
 	unsigned int	cpu;
 	u32		consumed;
-	u64		written;
 	u64		tail;
 	u32		in_tail;	/* bytes */
 	u64		next;		/* the slot to count next */
-	u64		known;		/* events that were lost, or counted as unread */
+	u64		read;		/* events that are neither lost nor counted as unread */
 };
 
 static u32 count_in_slot(const struct kernel_ring *ring, const struct ring_count *count, u64 slot)
@@ -305,17 +295,15 @@ static void begin_count(void *arg)
 	struct ring_count *count = arg;
 	const struct kernel_ring *ring = &kernel_rings[count->cpu];
 	const struct place place = place_of(ring);
-	unsigned int i;
+	const u64 end = min(place.tail + 1, place.head + COUNTED_AT_ONCE);
 
-	count->written = READ_ONCE(ring->el2->entries);
 	count->tail = place.tail;
 	count->in_tail = committed(page_in_slot(ring, place.tail));
-	count->next = place.head;
-	count->known = READ_ONCE(ring->el2->overrun) +
-		       hyptrace_count_events(ring->pages, ring->reader, count->consumed,
-					     committed(ring->pages->pages[ring->reader]));
-	for (i = 0; i < COUNTED_AT_ONCE && count->next <= count->tail; i++)
-		count->known += count_in_slot(ring, count, count->next++);
+	count->read = READ_ONCE(ring->el2->entries) - READ_ONCE(ring->el2->overrun) -
+		      hyptrace_count_events(ring->pages, ring->reader, count->consumed,
+					    committed(ring->pages->pages[ring->reader]));
+	for (count->next = place.head; count->next < end; count->next++)
+		count->read -= count_in_slot(ring, count, count->next);
 }
 
 /*
@@ -335,22 +323,19 @@ int kernel_ring_count_read(unsigned int cpu, u32 consumed, u64 *read, void *priv
 	const struct kernel_ring *ring = &kernel_rings[cpu];
 	struct ring_count count = { .cpu = cpu, .consumed = consumed };
 	unsigned int round;
-	u32 events;
 
 	if (ring->is_dead)
 		return -EIO;
 	for (round = 0; round < COUNT_ROUNDS_MAX; round++) {
 		call_on(cpu, begin_count, &count);
-		while (count.next <= count.tail) {
-			events = count_in_slot(ring, &count, count.next);
+		for (; count.next <= count.tail; count.next++) {
+			count.read -= count_in_slot(ring, &count, count.next);
 			if (may_be_overwritten(ring, count.next))
 				break;
-			count.known += events;
-			count.next++;
 			cond_resched();
 		}
 		if (count.next > count.tail) {
-			*read = count.written > count.known ? count.written - count.known : 0;
+			*read = count.read;
 			return 0;
 		}
 	}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Change one statement at a time of what only EL2 has of hyp/, and check that a test in a machine fails: el2.py
 
-These are the statements that no unit test compiles, but the newest kernel does; of macros, those that run.py does not try. Each
-mutant is a kernel of its own, so this takes about a minute for each. el2.py tries MUTANTS= of them (60, or "all"), chosen by
+These are the statements that no unit test compiles, but the newest kernel does; bodies of macros are not among them. Each mutant
+is a kernel of its own, which takes a minute to build and test, and several if it survives. el2.py tries MUTANTS= of them (60, or "all"), chosen by
 SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was
 tried. RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there. SUITES= are other suites of the
 machine (see tests/vm/boot.sh), for survivors of an earlier run.
@@ -144,13 +144,13 @@ class Tree:
         self.seconds.setdefault(suite, time.monotonic() - begin)
         return failed or (suite if child.wait() else None)
 
-    def judge(self, mutant, is_listed):
+    def judge(self, mutant):
         self.write(mutant.path, mutant.source)
         try:
             if not self.make():
                 return INVALID, "the compiler"
-            if is_listed or self.code() == self.original:
-                return EQUIVALENT, "the list" if is_listed else "the compiler"
+            if self.code() == self.original:
+                return EQUIVALENT, "the compiler"
             failed = self.test()
         finally:
             self.write(mutant.path, mutant.original)
@@ -190,9 +190,10 @@ def main():
                 raise SystemExit(f"without a mutant, this fails: {failed}")
             for mutant in chosen:
                 result, by = known.get(hash_of(mutant.key), (SURVIVED, None))
-                is_listed = not equivalents.isdisjoint((mutant.name, mutant.key))
-                if time.monotonic() < deadline and (result == SURVIVED or is_listed):
-                    result, by = tree.judge(mutant, is_listed)
+                if not equivalents.isdisjoint((mutant.name, mutant.key)):
+                    result, by = EQUIVALENT, "the list"
+                elif time.monotonic() < deadline and result == SURVIVED:
+                    result, by = tree.judge(mutant)
                     if os.environ.get("VERBOSE"):
                         print(f"{result} by {by} - {mutant}", flush=True)
                 elif not by and result == SURVIVED:
