@@ -3,8 +3,8 @@
 """Change one statement at a time of what only EL2 has of hyp/, and check that a test in a machine fails: el2.py
 
 These are the statements that no unit test compiles, but the newest kernel does; bodies of macros are not among them. Each mutant
-is a kernel of its own, which takes a minute to build and test, and several if it survives. el2.py tries MUTANTS= of them (60, or "all"), chosen by
-SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was
+is a kernel of its own, which takes a minute to build and test, and several if it survives. el2.py tries MUTANTS= of them (60, or
+"all"), chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was
 tried. RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there. SUITES= are other suites of the
 machine (see tests/vm/boot.sh), for survivors of an earlier run.
 
@@ -34,7 +34,8 @@ EQUIVALENTS = "tests/mutate/equivalent-el2"
 GOAL = 95
 EQUIVALENT, INVALID = "equivalent", "does not compile"
 SETTINGS = "HYPTRACE_EL2_ONLY=1", "ROUNDS=70", "FIRST_FAILURE=1"
-OTHERS = "kselftest:test_firmware kselftest:test_times bats:watch/hypervisor.bats bats:watch/stat.bats bats:remote/filter_el2.bats"
+OTHERS = "kselftest:test_firmware kselftest:test_times bats:watch/hypervisor.bats bats:watch/stat.bats " \
+         "bats:remote/filter_el2.bats"
 LIMIT_S = 300
 # A word of gcc and clang: the number of the next line, and its file
 MARKER = re.compile(r'# (\d+) "([^"]*)"')
