@@ -4,9 +4,9 @@
 
 These are the statements that no unit test compiles, but the newest kernel does; bodies of macros are not among them. Each mutant
 is a kernel of its own, which takes a minute to build and test, and several if it survives. el2.py tries MUTANTS= of them (60, or
-"all"), chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was
-tried. RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there. SUITES= are other suites of the
-machine (see tests/vm/boot.sh), for survivors of an earlier run.
+"all"), chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints
+each mutant that was tried. RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there. SUITES= are
+other suites of the machine (see tests/vm/boot.sh), for survivors of an earlier run.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the goal.
 "equivalent-el2" lists mutants that change nothing that a test can observe, with the reason.
