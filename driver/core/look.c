@@ -75,7 +75,7 @@ void hyptrace_reader_look(const struct hyptrace_reader *reader, struct hyptrace_
  * @id:		the sub-buffer, an index in @ring
  * @begin:	bytes of its data to leave out: whole records
  * @end:	where to end, in bytes of its data: at most at its commit
- * Context: any. Return: their number. It means nothing if the writer writes over them meanwhile.
+ * Return: their number. It means nothing if the writer writes over them meanwhile. Context: any.
  */
 u32 hyptrace_count_events(const struct hyptrace_ring_pages *ring, u32 id, u32 begin, u32 end)
 {
