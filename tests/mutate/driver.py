@@ -43,8 +43,8 @@ import lines
 import mutants as generator
 import outcomes
 from outcomes import KILLED, SURVIVED
+from source import TOP, copy_tree, read_list
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MACHINE_SH = os.path.join(TOP, "tests/mutate/machine.sh")
 MACHINE = os.environ.get("MACHINE", "um")
 OBJCOPY = "objcopy" if MACHINE == "um" else "aarch64-linux-gnu-objcopy"
@@ -127,11 +127,6 @@ ONE_BY_ONE, MOST, SOME = 8, 80, 2
 UNCHANGED = 150
 
 
-def read_list(path):
-    with open(os.path.join(TOP, path), encoding="utf-8") as file:
-        return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
-
-
 def words_of(path):
     """The words in the name of a test or a file"""
     return set(re.findall(r"[a-z]+", os.path.splitext(os.path.basename(path))[0])) - {"test"}
@@ -160,9 +155,7 @@ class Tree:
         # what each test takes
         self.seconds = {}
         os.makedirs(folder)
-        files = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard"], check=True,
-                               capture_output=True).stdout
-        subprocess.run(["rsync", "-a", "--from0", "--files-from=-", TOP + "/", folder + "/"], input=files, check=True)
+        copy_tree(folder)
         if self.machine("begin").returncode:
             raise SystemExit(f"there is no kernel for MACHINE={MACHINE}: see tests/mutate/machine.sh")
         self.build()

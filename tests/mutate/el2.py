@@ -3,10 +3,11 @@
 """Change one statement at a time of what only EL2 has of hyp/, and check that a test in a machine fails: el2.py
 
 These are the statements that no unit test compiles, but the newest kernel does; bodies of macros are not among them. Each mutant
-is a kernel of its own, which takes a minute to build and test, and several if it survives. el2.py tries MUTANTS= of them (60, or
-"all"), chosen by SEED=, for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints
-each mutant that was tried. RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there. SUITES= are
-other suites of the machine (see tests/vm/boot.sh), for survivors of an earlier run.
+is a kernel of its own, which takes a minute to build and test, and several if it survives. What then survives is built into the
+default kernel, whose machine panics and is reset (tests/blackbox). el2.py tries MUTANTS= of them (60, or "all"), chosen by SEED=,
+for at most MINUTES=. ONLY=TEXT tries only mutants whose printed name contains TEXT. VERBOSE=1 prints each mutant that was tried.
+RESULTS=FILE keeps the results, as for run.py: a run with the file goes on from there, and tries again what has survived. SUITES=
+are other suites of the machine (see tests/vm/boot.sh), for survivors of an earlier run.
 
 The output lists the mutants that survived, then the percentage of killed mutants. The exit code is 1 if that is below the goal.
 "equivalent-el2" lists mutants that change nothing that a test can observe, with the reason.
@@ -28,14 +29,16 @@ import time
 import mutants as generator
 from outcomes import KILLED, SURVIVED, hash_of, read_results, write_results
 from programs import QUICK, list_programs
+from source import TOP, copy_tree, read_list
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EQUIVALENTS = "tests/mutate/equivalent-el2"
 GOAL = 95
 EQUIVALENT, INVALID = "equivalent", "does not compile"
 SETTINGS = "HYPTRACE_EL2_ONLY=1", "ROUNDS=70", "FIRST_FAILURE=1"
 OTHERS = "kselftest:test_firmware kselftest:test_times bats:watch/hypervisor.bats bats:watch/stat.bats " \
          "bats:remote/filter_el2.bats"
+BLACKBOX = "tests/blackbox/panic.sh", "tests/blackbox/previous.sh"
+NEWEST, BUILTIN = {"KERNEL": "newest"}, {"KERNEL": "", "LLVM": "", "FLAVOUR": "builtin"}
 LIMIT_S = 300
 # A word of gcc and clang: the number of the next line, and its file
 MARKER = re.compile(r'# (\d+) "([^"]*)"')
@@ -46,24 +49,24 @@ class Tree:
 
     def __init__(self, folder):
         self.folder = folder
-        files = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard"], check=True,
-                               capture_output=True).stdout
-        subprocess.run(["rsync", "-a", "--from0", "--files-from=-", TOP + "/", folder + "/"], input=files, check=True)
-        said = self.shell('set_kernel ""; FULL= ; echo "$build" "$out" "$guest"; echo "${of_el2[@]}"').splitlines()
+        copy_tree(folder)
+        said = self.shell('FLAVOUR=builtin set_kernel 6.12; made=$out; set_kernel ""; FULL= ; '
+                          'echo "$build" "$made" "$out" "$guest"; echo "${of_el2[@]}"').splitlines()
         self.build, *self.made = said[0].split()
         self.suites = os.environ.get("SUITES", f"{said[1]} {OTHERS}").split()
         self.seconds, self.kills = {}, collections.Counter()
-        if not self.make() or any(self.run(f"tests/vm/{script}").returncode for script in ("rootfs.sh", "guest.sh --tests")):
+        if any(self.run(f"tests/vm/{script}", of).returncode for of in (NEWEST, BUILTIN)
+               for script in ("kernel.sh", "rootfs.sh", "guest.sh --tests")):
             raise SystemExit("the kernel or what runs in it does not compile without a mutant: run tests/vm/kernel.sh")
         self.original = self.code()
 
     def shell(self, command):
         return subprocess.run(["bash", "-c", f". tests/vm/lib.sh; {command}"], cwd=self.folder, check=True, capture_output=True,
-                              text=True, env=os.environ | {"KERNEL": "newest"}).stdout
+                              text=True, env=os.environ | NEWEST).stdout
 
-    def run(self, command):
+    def run(self, command, environment=NEWEST):
         return subprocess.run(command, shell=True, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                              env=os.environ | {"KERNEL": "newest"})
+                              env=os.environ | environment)
 
     def make(self):
         return not self.run("tests/vm/kernel.sh").returncode
@@ -129,7 +132,7 @@ class Tree:
         child = subprocess.Popen(["tests/vm/boot.sh", "mutant", "", f"TEST_TIMEOUT={LIMIT_S}", *SETTINGS, "--", *suites, "--",
                                   "--require-protected"], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-                                 env=os.environ | {"KERNEL": "newest"})
+                                 env=os.environ | NEWEST)
         suite, begin, failed, timer = "the boot", time.monotonic(), None, self.limit(child, LIMIT_S)
         for line in child.stdout:
             if line.startswith("not ok "):
@@ -145,6 +148,12 @@ class Tree:
         self.seconds.setdefault(suite, time.monotonic() - begin)
         return failed or (suite if child.wait() else None)
 
+    def test_builtin(self):
+        """Return the test with a built-in driver that fails, or None."""
+        if self.run("tests/vm/kernel.sh", BUILTIN).returncode:
+            return None
+        return next((script for script in BLACKBOX if self.run(script, BUILTIN).returncode), None)
+
     def judge(self, mutant):
         self.write(mutant.path, mutant.source)
         try:
@@ -152,16 +161,11 @@ class Tree:
                 return INVALID, "the compiler"
             if self.code() == self.original:
                 return EQUIVALENT, "the compiler"
-            failed = self.test()
+            failed = self.test() or self.test_builtin()
         finally:
             self.write(mutant.path, mutant.original)
         self.kills[failed and failed.split()[0]] += 1
         return (KILLED, failed) if failed else (SURVIVED, "the machine")
-
-
-def read_list():
-    with open(os.path.join(TOP, EQUIVALENTS), encoding="utf-8") as file:
-        return {line.rstrip("\n") for line in file if not line.startswith("#") and line.strip()}
 
 
 def list_mutants(tree):
@@ -179,7 +183,7 @@ def main():
     size, file = os.environ.get("MUTANTS") or "60", os.environ.get("RESULTS")
     deadline = time.monotonic() + 60 * float(os.environ.get("MINUTES") or 600)
     print(f"SEED={seed}", flush=True)
-    known, equivalents, done = read_results(file or os.devnull), read_list(), {}
+    known, equivalents, done = read_results(file or os.devnull), read_list(EQUIVALENTS), {}
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(os.path.realpath(folder))
         try:
@@ -187,7 +191,7 @@ def main():
             chosen = sorted(everything, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.key}".encode()).digest())
             chosen = chosen if size == "all" else chosen[:int(size)]
             print(f"hyp: {len(chosen)} of {len(everything)} mutants of what only EL2 has", flush=True)
-            if failed := tree.test():
+            if failed := tree.test() or tree.test_builtin():
                 raise SystemExit(f"without a mutant, this fails: {failed}")
             for mutant in chosen:
                 result, by = known.get(hash_of(mutant.key), (SURVIVED, None))

@@ -33,9 +33,8 @@ import time
 import mutants as generator
 from outcomes import hash_of, read_results, write_results
 from programs import FULL, QUICK, Attempt, Originals, Tree, list_programs
+from source import TOP, read_list
 
-# The source tree to mutate; selftest.sh sets another one
-TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EQUIVALENTS = "tests/mutate/equivalent-hyp", "tests/mutate/equivalent-lib"
 SURVIVORS = "tests/mutate/survivors"
 # Folder: (globs of the files to mutate, percentage that must be killed)
@@ -59,21 +58,6 @@ ELSEWHERE = "in no host program"
 
 def folder_of(path):
     return max((folder for folder in FOLDERS if path.startswith(folder + "/")), key=len)
-
-
-def read_list(path):
-    """Return the names in the list. A comment above each group must give the reason."""
-    names, reason = set(), False
-    with open(os.path.join(TOP, path), encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            line = line.rstrip("\n")
-            if line.startswith("#") or not line:
-                reason = bool(line)
-            elif not reason:
-                raise SystemExit(f"{path}:{number}: add a comment above with the reason why no test kills this mutant")
-            else:
-                names.add(line)
-    return names
 
 
 def list_mutants(only):
