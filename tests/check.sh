@@ -17,13 +17,14 @@ suites=(
 	files/run.sh		# the host: trace files, written, read and exported
 	model/run.sh		# Spin, herd7 and CBMC: the ring, the barriers, arithmetic
 	fuzz/run.sh		# the host: trace files that are changed; FULL=1: a million
+	harden/el2/run.sh	# the host: hostile hypercalls to EL2 as a program, and a protected guest's silence
 	um/suite.sh		# the remote "test", in a kernel in user mode
 	vm/suite.sh		# inside the machine, on the hypervisor
 	vm/newest.sh		# the kernel side once more, on the newest series
 	vm/modes.sh		# the machine in its other modes; FULL=1: without the hooks
 )
 # how many seconds they take; a suite of the machine adds a job for each boot
-declare -A seconds=([unit]=280 [lint]=250 [modules]=300 [files]=150 [model]=200 [fuzz]=40)
+declare -A seconds=([unit]=280 [lint]=250 [modules]=300 [files]=150 [model]=200 [fuzz]=40 [harden]=40)
 if (($#)); then
 	suites=("$@")
 elif [[ -n ${QUICK:-} ]]; then

@@ -216,12 +216,13 @@ static void power(struct attack *attack)
 	attack->nr_off++;
 }
 
-/* The host may program the PMU at any time. */
+/* The host may program the PMU at any time, and choose how many counters EL2 sees. The first CPU has none. */
 static void program_pmu(struct attack *attack)
 {
 	u64 random = attack_random(attack);
 
-	hyptrace_host_pmu.nr = random & 15 ? 6 : (int)(random >> 4 & 7) - 1;
+	if (attack->cpu)
+		hyptrace_host_pmu.nr = random & 15 ? 6 : random >> 4 & 7;
 	hyptrace_host_pmu.enabled = random >> 8 & 3 ? ~0ULL : random >> 10;
 	hyptrace_host_pmu.mdcr = random >> 42 & 3 ? 31 : random >> 44;
 	hyptrace_host_pmu.pmcr = !!(random >> 55 & 7);

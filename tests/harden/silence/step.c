@@ -177,7 +177,8 @@ static void program_pmu(struct cpu *cpu)
 {
 	u64 random = attack_random(&cpu->attack);
 
-	cpu->pmu.nr = random & 15 ? 6 : (int)(random >> 4 & 7) - 1;
+	if (cpu->pmu.nr >= 0)
+		cpu->pmu.nr = random & 15 ? 6 : random >> 4 & 7;
 	cpu->pmu.enabled = random >> 8 & 7 ? ~0ULL : random >> 11;
 	cpu->pmu.mdcr = random >> 42 & 3 ? 31 : random >> 44;
 	cpu->pmu.pmcr = !!(random >> 55 & 7);
@@ -282,7 +283,8 @@ void steps_begin(u64 seed, u64 guest_seed)
 		cpus[i] = (struct cpu) {
 			.attack = { .seed = env_random(&script.seed), .cpu = i },
 			.guest_seed = env_random(&guest_seed),
-			.pmu = { .nr = 6, .enabled = ~0ULL },
+			/* The first one has no PMU. */
+			.pmu = { .nr = i ? 6 : -1, .enabled = ~0ULL },
 		};
 		start_cpu(&cpus[i]);
 	}
