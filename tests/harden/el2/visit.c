@@ -216,7 +216,7 @@ static void power(struct attack *attack)
 	attack->nr_off++;
 }
 
-/* The host may program the PMU at any time, and choose how many counters EL2 sees. The first CPU has none. */
+/* The host may program the PMU at any time. The first CPU has none. */
 static void program_pmu(struct attack *attack)
 {
 	u64 random = attack_random(attack);
