@@ -110,28 +110,21 @@ tracing()
 	fresh && ht enable selftest && ht start
 }
 
-# settings: print what a command that was killed must leave as it was.
-settings()
+# state: print who reads or holds anything of the remote; then, on a line of its own, what a command that was killed must leave as
+# it was.
+state()
 {
-	ht -j list | jq -c '.[0].events[] | [.name, .enabled, .filter, .trigger, .holder]'
-	ht -j status | jq -c '.[0] | [.state, .readers, .size_requested, .mode]'
+	{ hyptrace -r test -j list && hyptrace -r test -j status; } | jq -sc '.[0][0].events as $events | .[1][0] as $remote |
+		[$remote.readers, ($events[] | .holder // empty)],
+		[($events[] | [.name, .enabled, .filter, .trigger, .holder]), ($remote | .state, .readers, .size_requested, .mode)]'
 }
 
-# as_before SETTINGS: the kernel restores it soon after the end.
-as_before()
+# is_as STATE: nobody reads or holds anything, and what is left of the host's tracing is nothing. The remote has that state, unless
+# it is empty.
+is_as()
 {
-	local end=$((SECONDS + patience))
-	until [[ $(settings) == "$1" ]]; do
-		((SECONDS < end)) || { diff <(echo "$1") <(settings) && return 1; return 1; }
-		sleep 0.02
-	done
-}
-
-# Nobody reads or holds anything, and what is left of the host's tracing is nothing.
-is_free()
-{
-	[[ $(ht -j status | jq '.[0].readers') == 0 && -z $(ht -j list | jq '.[0].events[].holder // empty') ]] &&
-		[[ -z $(ls /sys/kernel/tracing/instances) ]]
+	now=$(state)
+	[[ $now == '[0]'$'\n'* && ${now#*$'\n'} == "${1:-"${now#*$'\n'}"}" && -z $(compgen -G '/sys/kernel/tracing/instances/*') ]]
 }
 
 soon()
@@ -197,7 +190,7 @@ cleaned_up()
 # has_host_buffer PID: the process has made the buffer of the host's events, or has ended.
 has_host_buffer()
 {
-	[[ -n $(ls /sys/kernel/tracing/instances) ]] || ! kill -0 "$1" 2>/dev/null
+	[[ -n $(compgen -G '/sys/kernel/tracing/instances/*') ]] || ! kill -0 "$1" 2>/dev/null
 }
 
 # kill_one COMMAND STATE MILLISECONDS KEEPS: kill the command in that state of the remote after that time. With an empty KEEPS, the
@@ -205,17 +198,18 @@ has_host_buffer()
 kill_one()
 {
 	local before
-	"$2" && before=$(settings) || return
+	"$2" && before=$(state) || return
+	before=${before#*$'\n'}
 	rm -rf "$work/out"/*
 	bash -c "exec hyptrace $(command_of "$1")" >/dev/null 2>"$work/stderr" &
 	# If a process is killed while the kernel makes such a buffer for it, the kernel warns, and may hang (Linux 7.3).
 	[[ $1 != *' --host '* ]] || soon has_host_buffer $!
 	killed_after $! "$3"
-	soon is_free || { echo "it still holds something" && settings && return 1; }
+	[[ -z $4 ]] || before=''
 	# The command gives the rings their old size, not the kernel: hyptrace-record(1).
-	[[ $1 != *' --size '* ]] || ht set --size 1M || return
-	[[ -n $4 ]] || as_before "$before" || return
-	files_are_good "$1" && ht status >/dev/null
+	[[ $1 != *' --size '* ]] || { soon is_as '' && ht set --size 1M; } || return
+	soon is_as "$before" || { printf 'it still holds something, or was:\n%s\nis:\n%s\n' "$before" "$now" && return 1; }
+	files_are_good "$1"
 }
 
 kill_all()
@@ -259,7 +253,7 @@ fails_on_full_disk()
 	code=0
 	disk "$2" && tracing || return
 	timeout "$patience" bash -c "exec hyptrace $(command_of "$1")" >/dev/null 2>"$work/stderr" || code=$?
-	says_why "$1" 'No space left on device' && soon is_free && cleaned_up "$DISK"
+	says_why "$1" 'No space left on device' && soon is_as '' && cleaned_up "$DISK"
 }
 
 # fails_at_limit COMMAND KILOBYTES
@@ -269,7 +263,7 @@ fails_at_limit()
 	rm -rf "$work/out"/*
 	tracing || return
 	timeout "$patience" bash -c "ulimit -f $2; exec hyptrace $(command_of "$1")" >/dev/null 2>"$work/stderr" || code=$?
-	says_why "$1" 'File too large' && soon is_free && cleaned_up "$work/out"
+	says_why "$1" 'File too large' && soon is_as '' && cleaned_up "$work/out"
 }
 
 # each FUNCTION KILOBYTES COMMAND...: 0 KILOBYTES are 0, others the least and the range of a number at random
