@@ -37,7 +37,7 @@ EQUIVALENT, INVALID = "equivalent", "does not compile"
 SETTINGS = "HYPTRACE_EL2_ONLY=1", "ROUNDS=70", "FIRST_FAILURE=1"
 OTHERS = "kselftest:test_firmware kselftest:test_times bats:watch/hypervisor.bats bats:watch/stat.bats " \
          "bats:remote/filter_el2.bats"
-BLACKBOX = "tests/blackbox/panic.sh", "tests/blackbox/previous.sh"
+BLACKBOX = [f"tests/blackbox/{name}.sh" for name in ("panic", "previous", "kdump")]
 NEWEST, BUILTIN = {"KERNEL": "newest"}, {"KERNEL": "", "LLVM": "", "FLAVOUR": "builtin"}
 LIMIT_S = 300
 # A word of gcc and clang: the number of the next line, and its file
@@ -148,11 +148,16 @@ class Tree:
         self.seconds.setdefault(suite, time.monotonic() - begin)
         return failed or (suite if child.wait() else None)
 
-    def test_builtin(self):
-        """Return the test with a built-in driver that fails, or None."""
+    def test_builtin(self, mutant):
+        """Return the test with a built-in driver that fails with the mutant, and only with it, or None."""
         if self.run("tests/vm/kernel.sh", BUILTIN).returncode:
             return None
-        return next((script for script in BLACKBOX if self.run(script, BUILTIN).returncode), None)
+        failed = next((script for script in BLACKBOX if self.run(script, BUILTIN).returncode), None)
+        if failed:
+            self.write(mutant.path, mutant.original)
+            if any(self.run(script, BUILTIN).returncode for script in ("tests/vm/kernel.sh", failed)):
+                raise SystemExit(f"without a mutant, this fails: {failed}")
+        return failed
 
     def judge(self, mutant):
         self.write(mutant.path, mutant.source)
@@ -161,7 +166,7 @@ class Tree:
                 return INVALID, "the compiler"
             if self.code() == self.original:
                 return EQUIVALENT, "the compiler"
-            failed = self.test() or self.test_builtin()
+            failed = self.test() or self.test_builtin(mutant)
         finally:
             self.write(mutant.path, mutant.original)
         self.kills[failed and failed.split()[0]] += 1
@@ -191,7 +196,7 @@ def main():
             chosen = sorted(everything, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.key}".encode()).digest())
             chosen = chosen if size == "all" else chosen[:int(size)]
             print(f"hyp: {len(chosen)} of {len(everything)} mutants of what only EL2 has", flush=True)
-            if failed := tree.test() or tree.test_builtin():
+            if failed := tree.test():
                 raise SystemExit(f"without a mutant, this fails: {failed}")
             for mutant in chosen:
                 result, by = known.get(hash_of(mutant.key), (SURVIVED, None))

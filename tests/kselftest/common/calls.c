@@ -143,19 +143,18 @@ struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t
 	};
 }
 
-/* Share a page of this CPU with EL2 and take it back, again and again. */
-static int share_pages(const struct calls *calls, unsigned int cpu, unsigned int nr_batches)
+/* Make two calls on a CPU, again and again. EL2 must return 0 for each. */
+static int repeat(const struct calls *calls, unsigned int cpu, const struct calls_one pair[2],
+		  unsigned int nr_batches)
 {
 	static struct calls_one list[CALLS_BATCH];
-	uint64_t pfn = calls->info.fresh_pfn + cpu;
 	unsigned int i, j;
 
 	if (pin_to(cpu))
 		return -1;
 	for (i = 0; i < nr_batches; i++) {
 		for (j = 0; j < CALLS_BATCH; j++)
-			list[j] = calls_hvc(calls, j % 2 ? "__pkvm_host_unshare_hyp" :
-					    "__pkvm_host_share_hyp", pfn, 0, 0);
+			list[j] = pair[j % 2];
 		if (calls_make(calls, list, CALLS_BATCH))
 			return -1;
 		for (j = 0; j < CALLS_BATCH; j++)
@@ -165,18 +164,46 @@ static int share_pages(const struct calls *calls, unsigned int cpu, unsigned int
 	return 0;
 }
 
-/* Have the first CPUs do that at the same time. Return 0, or -1 if EL2 has refused a call. */
-int calls_share_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches)
+static int wait_for(unsigned int nr)
 {
-	unsigned int cpu;
 	int status, ret = 0;
 
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		if (!fork())
-			_exit(share_pages(calls, cpu, nr_batches) ? 1 : 0);
-	}
-	for (cpu = 0; cpu < nr_cpus; cpu++)
+	while (nr--)
 		if (wait(&status) < 0 || status)
 			ret = -1;
 	return ret;
+}
+
+/*
+ * Have the first CPUs share a page each with EL2 and take it back, at the same time and again and
+ * again. Return 0, or -1 if EL2 has refused a call.
+ */
+int calls_share_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		const uint64_t pfn = calls->info.fresh_pfn + cpu;
+		const struct calls_one pair[] = {
+			calls_hvc(calls, "__pkvm_host_share_hyp", pfn, 0, 0),
+			calls_hvc(calls, "__pkvm_host_unshare_hyp", pfn, 0, 0),
+		};
+
+		if (!fork())
+			_exit(repeat(calls, cpu, pair, nr_batches) ? 1 : 0);
+	}
+	return wait_for(nr_cpus);
+}
+
+/* Have them make the same call, which must change nothing. */
+int calls_repeat_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches,
+		    struct calls_one call)
+{
+	const struct calls_one pair[] = { call, call };
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (!fork())
+			_exit(repeat(calls, cpu, pair, nr_batches) ? 1 : 0);
+	return wait_for(nr_cpus);
 }

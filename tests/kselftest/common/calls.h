@@ -28,6 +28,8 @@ struct calls_one calls_hvc(const struct calls *calls, const char *name, uint64_t
 			   uint64_t x3);
 
 int calls_share_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches);
+int calls_repeat_on(const struct calls *calls, unsigned int nr_cpus, unsigned int nr_batches,
+		    struct calls_one call);
 
 bool calls_for_guest_memory(const struct calls *calls);
 bool calls_for_heap(const struct calls *calls);

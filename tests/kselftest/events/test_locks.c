@@ -4,6 +4,7 @@
  * hyptrace_calls: each shares pages of its own with EL2 and takes them back, for which EL2 takes
  * the locks of the host's and of its own page table. The waits are a part of the time of these
  * calls, the other CPU had the lock, and EL2 counts what it records. One CPU alone does not wait.
+ * Since Linux 7, two CPUs can also wait for the lock of a VM alone.
  */
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -22,6 +23,10 @@
 #define MAX_EVENTS	100000
 #define MAX_COUNTERS	1024
 #define LOCKS		8
+
+/* EL2's number of the first VM, and how many there can be */
+#define FIRST_VM	0x1000
+#define MAX_VMS		256
 
 /* Hypercalls of a CPU in a round, and rounds until there must have been so many waits */
 #define BATCHES		10
@@ -187,6 +192,41 @@ TEST_F(locks, a_cpu_alone_does_not_wait)
 	check_events(_metadata, self);
 	EXPECT_GE(WAITS_PER_ABORT * self->nr_aborts, self->nr_waits)
 		TH_LOG("%u waits, %u aborts", self->nr_waits, self->nr_aborts);
+}
+
+/* The number of the VM that the module keeps, the only one at EL2 */
+static bool find_vm(const struct calls *calls, struct calls_one *call)
+{
+	const uint64_t end = call->x[1] + MAX_VMS;
+
+	for (; call->x[1] < end; call->x[1]++)
+		if (!calls_make(calls, call, 1) && !call->ret[0] && !call->ret[1])
+			return true;
+	return false;
+}
+
+TEST_F_TIMEOUT(locks, a_wait_for_the_lock_of_a_vm_names_it, 300)
+{
+	int vm = control_symbol(&self->nl, REMOTE, "lock_wait", "lock", "vm");
+	struct calls_one call;
+	unsigned int round;
+
+	ASSERT_LT(0, vm);
+	if (!calls_find(&self->calls, "__pkvm_host_wrprotect_guest"))
+		SKIP(return, "EL2 takes the lock of a VM only with the host's before Linux 7");
+	/* Its first page, which is not mapped */
+	call = calls_hvc(&self->calls, "__pkvm_host_wrprotect_guest", FIRST_VM, 0, 1);
+	ASSERT_TRUE(find_vm(&self->calls, &call));
+	for (round = 0; round < ROUNDS; round++) {
+		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_START, REMOTE));
+		EXPECT_EQ(0, calls_repeat_on(&self->calls, CPUS, BATCHES, call));
+		ASSERT_EQ(0, control(&self->nl, HYPTRACE_CMD_STOP, REMOTE));
+		check_events(_metadata, self);
+		if (self->waits[0][vm].nr + self->waits[1][vm].nr >= WAITS)
+			break;
+	}
+	TH_LOG("%u waits in %u rounds", self->nr_waits, round);
+	EXPECT_GT(ROUNDS, round);
 }
 
 TEST_HARNESS_MAIN
