@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 seed=${SEED:-1} times=${TIMES:-100}
 out=${O:-build}
 program=$out/silence
-sequences=$((6000 * times / 100 + 1))
+sequences=$((4000 * times / 100 + 1))
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
