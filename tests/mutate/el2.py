@@ -36,7 +36,7 @@ GOAL = 95
 EQUIVALENT, INVALID = "equivalent", "does not compile"
 SETTINGS = "HYPTRACE_EL2_ONLY=1", "ROUNDS=70", "FIRST_FAILURE=1"
 OTHERS = "kselftest:test_firmware kselftest:test_times bats:watch/hypervisor.bats bats:watch/stat.bats " \
-         "bats:remote/filter_el2.bats"
+         "bats:remote/filter_el2.bats kselftest:test_host.sh"
 BLACKBOX = [f"tests/blackbox/{name}.sh" for name in ("panic", "previous", "kdump")]
 NEWEST, BUILTIN = {"KERNEL": "newest"}, {"KERNEL": "", "LLVM": "", "FLAVOUR": "builtin"}
 LIMIT_S = 300

@@ -45,9 +45,9 @@
 
 /*
  * x19: the device, x20: PSCI calls to make, x21: PSCI calls that were answered, x22:
- * floating-point instructions, x23: reads, x24: WFIs, x25: rounds. They come from the memory behind
- * the code, since Android sets no register of a protected guest but the program counter and x0. KVM
- * returns PSCI results in x0 to x3.
+ * floating-point instructions, x23: reads, x24: WFIs, x25: rounds, x26: whether to run AArch32
+ * code. They come from the memory behind the code, since Android sets no register of a protected
+ * guest but the program counter and x0. KVM returns PSCI results in x0 to x3.
  */
 asm(".pushsection .rodata\n"
     ".balign 8\n"
@@ -59,7 +59,7 @@ asm(".pushsection .rodata\n"
     "	ldp	x19, x20, [x0]\n"
     "	ldp	x21, x22, [x0, #16]\n"
     "	ldp	x23, x24, [x0, #32]\n"
-    "	ldr	x25, [x0, #48]\n"
+    "	ldp	x25, x26, [x0, #48]\n"
     "0:	cbz	x20, 1f\n"
     "	mov	w0, #0x84000000\n"	/* PSCI_VERSION */
     "	hvc	#0\n"
@@ -86,8 +86,15 @@ asm(".pushsection .rodata\n"
     "4:	cbz	x25, 5f\n"
     "	sub	x25, x25, #1\n"
     "	b	4b\n"
-    "5:	str	x21, [x19]\n"
+    "5:	cbnz	x26, 6f\n"
+    "	str	x21, [x19]\n"
     "	b	5b\n"
+    "6:	adr	x0, 7f\n"
+    "	msr	elr_el1, x0\n"
+    "	mov	x0, #0x1d0\n"		/* AArch32, user mode, all interrupts masked */
+    "	msr	spsr_el1, x0\n"
+    "	eret\n"
+    "7:	.inst	0xeafffffe\n"		/* b 7b, in A32 */
     ".balign 8\n"
     "guest_code_end:\n"
     ".popsection\n");
@@ -99,7 +106,7 @@ extern const char guest_code_end[] __attribute__((visibility("hidden")));
 /* What the guest is to do */
 struct work {
 	unsigned long mmio, psci, fp, sysreg, wfi, spin;
-	bool protected, vary;
+	bool protected, vary, aarch32;
 };
 
 struct guest {
@@ -146,10 +153,11 @@ static struct guest guest_create(const struct work *work)
 		.guest_phys_addr = GUEST_RAM,
 		.memory_size = GUEST_RAM_SIZE,
 	};
-	/* x19 to x25, see above; a new vCPU is little-endian */
+	/* x19 to x26, see above; a new vCPU is little-endian */
 	const uint64_t values[] = {
 		htole64(GUEST_DEVICE), htole64(work->psci), 0, htole64(work->fp),
 		htole64(work->sysreg), htole64(work->wfi), htole64(work->spin),
+		htole64(work->aarch32),
 	};
 	struct kvm_vcpu_init init;
 	struct guest guest;
@@ -236,6 +244,21 @@ static uint64_t guest_run(const struct guest *guest, unsigned long *ioctls)
 	memcpy(&stored, run->mmio.data, sizeof(stored));
 	/* A new vCPU is little-endian, on a big-endian host too. */
 	return le64toh(stored);
+}
+
+/* Run until EL2 finds the guest in AArch32 state, which a protected guest must not have. */
+static void guest_run_aarch32(const struct guest *guest, unsigned long *ioctls)
+{
+	const sig_atomic_t begin = periods;
+	int ret;
+
+	do {
+		++*ioctls;
+		ret = ioctl(guest->vcpu, KVM_RUN, 0UL);
+	} while (ret < 0 && errno == EINTR && periods - begin <= 1);
+	if (ret >= 0 || errno != EINVAL || guest->run->exit_reason != KVM_EXIT_FAIL_ENTRY)
+		die("KVM has not stopped the guest: %d, KVM exit reason %u", ret,
+		    guest->run->exit_reason);
 }
 
 static void pin(unsigned long cpu)
@@ -328,6 +351,7 @@ static void __attribute__((noreturn)) usage(FILE *f)
 	      "and the host\n"
 	      "  --cpu N      runs it on this CPU\n"
 	      "  --protected  makes a protected VM of it\n"
+	      "  --aarch32    has it run AArch32 code instead of stores, for which EL2 stops a protected VM\n"
 	      "  --vary       spends a different time after each store\n"
 	      "--mmio must be at least 1: without a store the guest would never exit to user space.\n",
 	      f);
@@ -346,6 +370,7 @@ static void parse(int argc, char **argv, struct work *work)
 		{ "spin", required_argument, NULL, 'S' },
 		{ "protected", no_argument, NULL, 'P' },
 		{ "vary", no_argument, NULL, 'V' },
+		{ "aarch32", no_argument, NULL, 'A' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -380,6 +405,9 @@ static void parse(int argc, char **argv, struct work *work)
 		case 'V':
 			work->vary = true;
 			break;
+		case 'A':
+			work->aarch32 = true;
+			break;
 		case 'h':
 			usage(stdout);
 		default:
@@ -402,6 +430,11 @@ int main(int argc, char **argv)
 	start_periods();
 	if (work.wfi)
 		start_timer();
+	if (work.aarch32) {
+		guest_run_aarch32(&guest, &ioctls);
+		printf("run_ioctls=%lu vcpu_pid=%d\n", ioctls, gettid());
+		return EXIT_SUCCESS;
+	}
 	for (exits = 0; exits < work.mmio; exits++) {
 		answered = guest_run(&guest, &ioctls);
 		if (work.vary)

@@ -53,7 +53,7 @@ struct values {
 
 struct work {
 	unsigned int mmio, psci, fp, sysreg, wfi, spin;
-	bool protected;
+	bool protected, aarch32;
 };
 
 /* How often something was recorded of a guest */
@@ -139,7 +139,8 @@ static pid_t workload(unsigned int cpu, const struct work *work)
 		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
 		execlp("workload", "workload", "--cpu", text[0], "--mmio", text[1], "--psci",
 		       text[2], "--fp", text[3], "--sysreg", text[4], "--wfi", text[5],
-		       "--spin", text[6], work->protected ? "--protected" : NULL, NULL);
+		       "--spin", text[6], work->protected ? "--protected" : NULL,
+		       work->aarch32 ? "--aarch32" : NULL, NULL);
 		_exit(127);
 	}
 	return waitpid(child, &status, 0) == child && !status ? child : -1;
@@ -474,6 +475,34 @@ TEST_F(exits, a_protected_guest_leaves_the_outermost_events_only)
 	}
 	TH_LOG("%u runs of a protected guest", runs);
 	EXPECT_LE(work.mmio, runs);
+}
+
+/* EL2 ends the run of a protected guest that it finds in AArch32 state, and says so, once. */
+TEST_F(exits, a_protected_guest_that_runs_aarch32_code_is_stopped)
+{
+	static const char *const names[] = { "vcpu_illegal_trap" };
+	const struct work work = { .mmio = 1, .protected = true, .aarch32 = true };
+	const struct event *event, *illegal = NULL;
+	uint64_t irqs, ns;
+	ssize_t nr;
+	pid_t pid;
+
+	if (!kernel_has_protected_guests())
+		SKIP(return, "this kernel has no protected guests");
+	ASSERT_EQ(0, event_types(&self->nl, REMOTE, names, self->types + self->nr_types, 1));
+	self->nr_types++;
+	nr = trace(_metadata, self, &work, &pid, &irqs, &ns);
+	for (event = self->events; event < self->events + nr; event++) {
+		/* no other run follows */
+		EXPECT_FALSE(illegal && is(event, "guest_enter"));
+		if (!is(event, "vcpu_illegal_trap"))
+			continue;
+		EXPECT_EQ(NULL, illegal);
+		EXPECT_EQ(pid, event_field(event, "vcpu"));
+		illegal = event;
+	}
+	ASSERT_NE(NULL, illegal);
+	EXPECT_TRUE(is(illegal + 1, "guest_exit"));
 }
 
 TEST_HARNESS_MAIN
