@@ -50,7 +50,7 @@ class Tree:
     def __init__(self, folder):
         self.folder = folder
         copy_tree(folder)
-        said = self.shell('FLAVOUR=builtin set_kernel 6.12; made=$out; set_kernel ""; FULL= ; '
+        said = self.shell('LLVM= FLAVOUR=builtin set_kernel 6.12; made=$out; set_kernel ""; FULL= ; '
                           'echo "$build" "$made" "$out" "$guest"; echo "${of_el2[@]}"').splitlines()
         self.build, *self.made = said[0].split()
         self.suites = os.environ.get("SUITES", f"{said[1]} {OTHERS}").split()
