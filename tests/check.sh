@@ -17,7 +17,7 @@ suites=(
 	files/run.sh		# the host: trace files, written, read and exported
 	model/run.sh		# Spin, herd7 and CBMC: the ring, the barriers, arithmetic
 	fuzz/run.sh		# the host: trace files that are changed; FULL=1: a million
-	harden/el2/run.sh	# the host: hostile hypercalls to EL2 as a program, and a protected guest's silence
+	harden/short/run.sh	# the host: hostile hypercalls to EL2 as a program, and a protected guest's silence
 	um/suite.sh		# the remote "test", in a kernel in user mode
 	vm/suite.sh		# inside the machine, on the hypervisor
 	vm/newest.sh		# the kernel side once more, on the newest series

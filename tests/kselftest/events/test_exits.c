@@ -502,6 +502,7 @@ TEST_F(exits, a_protected_guest_that_runs_aarch32_code_is_stopped)
 		illegal = event;
 	}
 	ASSERT_NE(NULL, illegal);
+	ASSERT_LT(1, self->events + nr - illegal);
 	EXPECT_TRUE(is(illegal + 1, "guest_exit"));
 }
 
